@@ -1,0 +1,108 @@
+// swift-tools-version:6.0
+import PackageDescription
+
+// Everything shared between targets is `package`; nothing is `public`. Dependencies point one way: from the
+// cores (no input or output, no C library) at the top to the appliance at the bottom.
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .unsafeFlags(["-warnings-as-errors"]),
+]
+
+/// Code that runs once per sample or per packet is optimised in debug builds too.
+let fast: [SwiftSetting] = strict + [.unsafeFlags(["-O"])]
+
+/// A target without input or output: it imports no C library, not even the C standard library.
+func core(_ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// A target that touches the world.
+func edge(_ name: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = strict) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// A C library's face: its includes, wrappers for what Swift cannot import, and the library's name.
+func shim(_ name: String, links libraries: [String] = []) -> Target {
+    .target(
+        name: name, path: "Sources/C/\(name)",
+        cSettings: [.define("_GNU_SOURCE")],
+        linkerSettings: libraries.map { .linkedLibrary($0) })
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "Portero",
+    products: [.executable(name: "portero", targets: ["portero"])],
+    targets: [
+        // Cores.
+        core("Primitives"),
+        core("Configuration", ["Primitives"]),
+        core("SIP", ["Primitives"]),
+        core("SDP", ["Primitives"]),
+        core("RTP", ["Primitives", "SDP"], settings: fast),
+        core("UserAgent", ["Primitives", "SIP", "SDP"]),
+        core("Intercom", ["Primitives", "Configuration", "UserAgent"]),
+        core("Exchange", ["Primitives", "SIP", "SDP", "RTP"]),
+
+        // C libraries.
+        shim("CLinux"),
+        shim("CSystemd", links: ["systemd"]),
+        shim("CGPIO", links: ["gpiod"]),
+        shim("CALSA", links: ["asound"]),
+        shim("COpus", links: ["opus"]),
+        shim("CSpandsp", links: ["spandsp"]),
+        shim("CSpeexDSP", links: ["speexdsp"]),
+        shim("CSndfile", links: ["sndfile"]),
+        shim("COpenSSL", links: ["crypto"]),
+        shim("CAres", links: ["cares"]),
+        shim("CCurl", links: ["curl"]),
+        shim("CMicrohttpd", links: ["microhttpd"]),
+        shim("CJansson", links: ["jansson"]),
+        shim("CMnl", links: ["mnl"]),
+
+        // Edges.
+        edge("EventLoop", ["Primitives", "CLinux", "CSystemd"]),
+        edge("Network", ["Primitives", "EventLoop", "SIP", "CLinux", "CAres", "CCurl", "CMnl", "COpenSSL"]),
+        edge("GPIO", ["Primitives", "EventLoop", "CLinux", "CGPIO"]),
+        edge(
+            "Audio",
+            ["Primitives", "CLinux", "CALSA", "COpus", "CSpandsp", "CSpeexDSP", "CSndfile"], settings: fast),
+        edge("Media", ["Primitives", "SDP", "RTP", "Audio", "EventLoop", "CLinux"], settings: fast),
+        edge("API", ["Primitives", "EventLoop", "CLinux", "CMicrohttpd", "CJansson"]),
+        edge(
+            "Appliance",
+            [
+                "Primitives", "Configuration", "SIP", "SDP", "RTP", "UserAgent", "Intercom", "Exchange", "EventLoop",
+                "Network", "GPIO", "Audio", "Media", "API", "CLinux",
+            ]),
+        .executableTarget(
+            name: "portero", dependencies: ["Primitives", "Configuration", "Appliance", "API", "EventLoop", "CLinux"],
+            swiftSettings: strict),
+
+        // Tests.
+        .target(
+            name: "Simulation", dependencies: ["Primitives", "SIP", "UserAgent"], path: "Tests/Simulation",
+            swiftSettings: strict),
+        tests("PrimitivesTests", ["Primitives"]),
+        tests("ConfigurationTests", ["Primitives", "Configuration"]),
+        tests("SIPTests", ["Primitives", "SIP", "Simulation", "COpenSSL"]),
+        tests("SDPTests", ["Primitives", "SDP"]),
+        tests("RTPTests", ["Primitives", "SDP", "RTP"]),
+        tests("UserAgentTests", ["Primitives", "SIP", "SDP", "UserAgent", "Simulation", "COpenSSL"]),
+        tests("IntercomTests", ["Primitives", "Configuration", "UserAgent", "Intercom"]),
+        tests("ExchangeTests", ["Primitives", "SIP", "SDP", "RTP", "Exchange"]),
+        tests("EventLoopTests", ["Primitives", "EventLoop", "CLinux"]),
+        tests("NetworkTests", ["Primitives", "SIP", "EventLoop", "Network", "CLinux"]),
+        tests("GPIOTests", ["Primitives", "EventLoop", "GPIO"]),
+        tests("AudioTests", ["Primitives", "Audio"]),
+        tests("MediaTests", ["Primitives", "SDP", "RTP", "Audio", "Media", "EventLoop", "CLinux"]),
+        tests("APITests", ["Primitives", "API", "EventLoop", "CLinux"]),
+        tests("ApplianceTests", ["Primitives", "Configuration", "Appliance", "EventLoop", "API", "CLinux"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

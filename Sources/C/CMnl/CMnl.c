@@ -1,0 +1,1 @@
+#include "CMnl.h"

@@ -1,0 +1,1 @@
+@main enum Portero { static func main() {} }
