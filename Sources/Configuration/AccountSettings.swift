@@ -1,0 +1,112 @@
+/// `[account NAME]`
+package struct AccountSettings: Equatable, Sendable {
+    package let name: String
+    /// The address of record, a `sip:` URI with a user.
+    package var uri: String
+    package var displayName: String?
+    /// The user of the credentials; nil: the user of `uri`.
+    package var authUser: String?
+    package var password: Secret?
+    package var passwordFile: String?
+    package var credential: String?
+    /// A `sip:` URI without user; nil: the host of `uri`.
+    package var registrar: String?
+    /// A `sip:` URI without user; nil: none.
+    package var outboundProxy: String?
+    package var transport = TransportChoice.auto
+    /// Whether the account is registered at all.
+    package var registers = true
+    /// Always asked for whole, never what was last granted. Whole seconds.
+    package var expires = Duration.seconds(600)
+    /// At most one account has it; `Configuration.defaultAccount` knows the rest of the rule.
+    package var isDefault = false
+    package var autoAnswer = AutoAnswer.never
+    /// Empty: no caller is named.
+    package var autoAnswerFrom: [CallerPattern] = []
+    package var autoAnswerAfter = Duration.zero
+    package var acceptFrom = AcceptFrom.registrar
+    /// In the order of preference; never empty, none twice.
+    package var codecs = CodecName.allCases
+    package var dtmf = DTMFChoice.auto
+    /// Of UDP, once per flow; zero: none.
+    package var keepAlive = Duration.seconds(25)
+    /// Added to every INVITE.
+    package var headers: [HeaderField] = []
+    package var contactUser = ContactUser.random
+    /// Takes calls from its registrar whose Request-URI names no account.
+    package var catchAll = false
+    /// Further users that are this account.
+    package var aliases: [String] = []
+    /// A WAV file for calls to this account; nil: as `[ringer]` says, like the two that follow.
+    package var ringSound: String?
+    package var ringDevice: SoundDevice?
+    /// 0–100.
+    package var ringVolume: Int?
+    /// 0–10.
+    package var opusComplexity = 5
+    /// Bits a second, 6000–510000; nil: the encoder's choice.
+    package var opusBitrate: Int?
+    package var opusFEC = true
+
+    package init(name: String, uri: String) {
+        self.name = name
+        self.uri = uri
+    }
+
+    /// Nil: the account has no password. A configuration that was read has at most one source.
+    package var passwordSource: PasswordSource? {
+        if let password { return .literal(password) }
+        if let passwordFile { return .file(passwordFile) }
+        return credential.map { .credential($0) }
+    }
+}
+
+/// `auto` asks SRV records, then addresses.
+package enum TransportChoice: String, CaseIterable, Sendable { case auto, udp, tcp }
+
+package enum AutoAnswer: String, CaseIterable, Sendable {
+    case never, always
+    /// When the request asks for it by a header and may (I2).
+    case header
+    /// When the caller is one of `auto-answer-from`.
+    case list
+}
+
+/// In the default order of preference.
+package enum CodecName: String, CaseIterable, Sendable { case opus, g722, pcma, pcmu }
+
+/// How digits are sent: `auto` takes RFC 4733 if it was negotiated, else INFO.
+package enum DTMFChoice: String, CaseIterable, Sendable { case auto, rfc4733, info }
+
+/// The user of the Contact that is registered.
+package enum ContactUser: Hashable, Sendable, CustomStringConvertible {
+    /// Unguessable, kept over restarts.
+    case random
+    /// The user of `uri`.
+    case account
+    /// The user of the credentials.
+    case authUser
+    case fixed(String)
+
+    package var description: String {
+        switch self {
+        case .random: "random"
+        case .account: "account"
+        case .authUser: "auth"
+        case .fixed(let user): user
+        }
+    }
+}
+
+/// A header line of the operator's own.
+package struct HeaderField: Hashable, Sendable, CustomStringConvertible {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    package var description: String { "\(name): \(value)" }
+}

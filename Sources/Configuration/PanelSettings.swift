@@ -1,0 +1,74 @@
+/// `[button NAME]`
+package struct ButtonSettings: Equatable, Sendable {
+    package let name: String
+    package var line: LineReference
+    /// The level that means pressed.
+    package var active = ActiveLevel.low
+    package var bias = LineBias.pullUp
+    /// Zero: every edge counts.
+    package var debounce = Duration.milliseconds(20)
+    package var press = Action.nothing
+    /// Nil: a press acts as soon as `debounce` is over; else on release before `holdTime`.
+    package var hold: Action?
+    package var holdTime = Duration.seconds(2)
+    /// Overrides `press` while an incoming call rings; nil: does not.
+    package var whileRinging: Action?
+    /// Overrides `press` while a call is answered; nil: does not.
+    package var whileTalking: Action?
+
+    package init(name: String, line: LineReference) {
+        self.name = name
+        self.line = line
+    }
+
+    /// Every action that the button can have, with its key.
+    package var actions: [(key: String, action: Action)] {
+        [("press", press), ("hold", hold), ("while-ringing", whileRinging), ("while-talking", whileTalking)]
+            .compactMap { key, action in action.map { (key, $0) } }
+    }
+}
+
+/// `[led NAME]`
+package struct LEDSettings: Equatable, Sendable {
+    package let name: String
+    package var line: LineReference
+    /// The level that means lit.
+    package var active = ActiveLevel.high
+    /// What to show for each state that this LED shows; a state without an entry passes to the next.
+    package var patterns: [LEDState: LEDPattern] = [:]
+
+    package init(name: String, line: LineReference) {
+        self.name = name
+        self.line = line
+    }
+}
+
+/// `[door NAME]`
+package struct DoorSettings: Equatable, Sendable {
+    package let name: String
+    package var relay: LineReference
+    /// The level that energises the relay.
+    package var active = ActiveLevel.high
+    package var openTime = Duration.seconds(5)
+    /// Empty: no digits open this door; there is no default code.
+    package var codes: [DoorCode] = []
+    package var codeFrom = CodeFrom.any
+
+    package init(name: String, relay: LineReference) {
+        self.name = name
+        self.relay = relay
+    }
+}
+
+/// DTMF digits that open a door.
+package struct DoorCode: Hashable, Sendable {
+    /// For the log; nil: none was given.
+    package let name: String?
+    /// 1–16 of `0`–`9`, `*`, `#`, `A`–`D` (I5).
+    package let digits: Secret
+
+    package init(name: String? = nil, digits: Secret) {
+        self.name = name
+        self.digits = digits
+    }
+}
