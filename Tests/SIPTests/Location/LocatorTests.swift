@@ -1,0 +1,208 @@
+import Foundation
+import Primitives
+import SIP
+import Testing
+
+/// The name-server zone and its expected targets in `Tests/Data/resolve`.
+struct ResolveCases: Decodable {
+    struct Resolution: Decodable, Sendable, CustomTestStringConvertible {
+        var id: String
+        var uri: String
+        var supports: [String]?
+        var family: String?
+        var failure: String?
+        var queries: [String]?
+        var weightedFirst: Int?
+        var targets: [Place]
+        var testDescription: String { id }
+    }
+    struct Place: Decodable, Equatable, Sendable {
+        var transport: String
+        var address: String
+        var port: UInt16
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            transport = try list.decode(String.self)
+            address = try list.decode(String.self)
+            port = try list.decode(UInt16.self)
+        }
+        init(_ target: Target) {
+            transport = target.transport.rawValue
+            address = target.address.address.description
+            port = target.address.port
+        }
+    }
+    struct Service: Decodable, Sendable {
+        var record: DNSRecord
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            record = .service(
+                priority: try list.decode(UInt16.self), weight: try list.decode(UInt16.self),
+                port: try list.decode(UInt16.self), target: try list.decode(String.self))
+        }
+    }
+    struct Zone: Decodable, Sendable {
+        var SRV: [String: [Service]]
+        var A: [String: [String]]
+        var AAAA: [String: [String]]
+
+        func answer(_ question: DNSQuestion) -> DNSAnswer {
+            switch question.kind {
+            case .srv: .records(SRV[question.name]?.map(\.record) ?? [])
+            case .a: .records(A[question.name]?.compactMap { IPAddress($0) }.map { .address($0) } ?? [])
+            case .aaaa: .records(AAAA[question.name]?.compactMap { IPAddress($0) }.map { .address($0) } ?? [])
+            case .naptr: .records([])
+            }
+        }
+    }
+    var zone: Zone
+    var resolution: [Resolution]
+
+    static let all: ResolveCases = {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Data/resolve/index.json")
+        do {
+            return try JSONDecoder().decode(ResolveCases.self, from: Data(contentsOf: file))
+        } catch {
+            fatalError("Tests/Data/resolve/index.json: \(error)")
+        }
+    }()
+
+    /// Cases that need NAPTR (RFC 3403), which is not asked yet.
+    static let owed: Set = ["naptr-sip", "naptr-udp-tcp-only"]
+}
+
+@Suite struct LocatorTests {
+    /// Runs a look-up against a zone; also what was asked.
+    static func locate(
+        _ destination: Locator.Destination, transports: [Transport] = [.udp, .tcp], family: String? = nil,
+        zone: ResolveCases.Zone = ResolveCases.all.zone, seed: UInt64 = 1
+    ) -> (outcome: Locator.Outcome?, asked: [DNSQuestion]) {
+        var random = Randomness.seeded(seed)
+        var locator = Locator(
+            destination, transports: transports, ipv4: family != "ipv6", ipv6: family != "ipv4")
+        var asked: [DNSQuestion] = []
+        while locator.outcome == nil, let question = locator.questions.sorted(by: { $0.name < $1.name }).first {
+            asked.append(question)
+            locator.answered(question, zone.answer(question), random: &random)
+        }
+        return (locator.outcome, asked)
+    }
+
+    /// Enough of a URI for the cases, so that this suite stands on the locator alone.
+    static func destination(_ uri: String) -> Locator.Destination? {
+        let secure = uri.hasPrefix("sips:")
+        guard let colon = uri.firstIndex(of: ":") else { return nil }
+        var parts = uri[uri.index(after: colon)...].split(separator: ";").map(String.init)
+        guard !parts.isEmpty else { return nil }
+        var host = parts.removeFirst()
+        if let at = host.lastIndex(of: "@") { host = String(host[host.index(after: at)...]) }
+        var port: UInt16?
+        if let colon = host.lastIndex(of: ":"), host.last != "]" {
+            port = UInt16(host[host.index(after: colon)...])
+            host = String(host[..<colon])
+        }
+        var transport: Transport?
+        for part in parts {
+            if part.hasPrefix("transport=") { transport = Transport(rawValue: String(part.dropFirst(10))) }
+            if part.hasPrefix("maddr=") { host = String(part.dropFirst(6)) }
+        }
+        return Locator.Destination(host: host, port: port, transport: transport, isSecure: secure)
+    }
+
+    @Test(arguments: ResolveCases.all.resolution.filter { !ResolveCases.owed.contains($0.id) })
+    func findsTheTargets(of sample: ResolveCases.Resolution) throws {
+        let destination = try #require(Self.destination(sample.uri))
+        let transports = (sample.supports ?? ["udp", "tcp", "tls"]).compactMap(Transport.init)
+        let (outcome, asked) = Self.locate(destination, transports: transports, family: sample.family)
+        switch try #require(outcome) {
+        case .success(let targets):
+            let places = targets.map(ResolveCases.Place.init)
+            let free = sample.weightedFirst ?? 0
+            #expect(places.dropFirst(free) == sample.targets.dropFirst(free))
+            #expect(
+                places.prefix(free).map(\.address).sorted() == sample.targets.prefix(free).map(\.address).sorted())
+        case .failure(let failure):
+            #expect(sample.targets.isEmpty)
+            let expected: [String: Locator.Failure] = [
+                "noSecureTransport": .noSecureTransport, "serviceNotAvailable": .serviceNotAvailable,
+                "nxdomain": .noSuchName,
+            ]
+            #expect(sample.failure.flatMap { expected[$0] } == failure)
+        }
+        if let queries = sample.queries {
+            #expect(Set(asked.map(\.kind.rawValue.localizedUppercase)).isSubset(of: queries))
+        }
+    }
+
+    @Test func owedCasesExist() {
+        #expect(ResolveCases.owed.isSubset(of: Set(ResolveCases.all.resolution.map(\.id))))
+    }
+
+    @Test func weightsDecideHowOftenAServiceIsFirst() {
+        let destination = Locator.Destination(host: "nonaptr.example")
+        let first = (UInt64(0)..<1000).filter { seed in
+            guard case .success(let targets)? = Self.locate(destination, seed: seed).outcome else { return false }
+            return targets.first?.address.address == IPAddress("192.0.2.41")
+        }
+        #expect((550...650).contains(first.count))
+    }
+
+    @Test func tcpIsTakenWhereADomainOffersNothingElse() {
+        var zone = ResolveCases.all.zone
+        zone.SRV["_sip._udp.nonaptr.example"] = nil
+        let (outcome, _) = Self.locate(Locator.Destination(host: "nonaptr.example"), zone: zone)
+        guard case .success(let targets)? = outcome else {
+            Issue.record("no targets")
+            return
+        }
+        #expect(targets.map(\.transport) == [.tcp])
+    }
+
+    @Test func aSilentResolverIsNotAMissingName() {
+        var random = Randomness.seeded(1)
+        var locator = Locator(Locator.Destination(host: "pbx.example.org", port: 5060))
+        for question in locator.questions { locator.answered(question, .failed("timed out"), random: &random) }
+        #expect(locator.outcome == .failure(.resolverFailed("timed out")))
+    }
+}
+
+@Suite struct AvoidedTargetsTests {
+    let targets = (1...3).map {
+        Target(transport: .udp, address: SocketAddress(.v4(0xC000_0200 + $0), 5060), domain: "example.org")
+    }
+
+    @Test func aFailedTargetComesLastForThirtySeconds() {
+        var avoided = AvoidedTargets()
+        avoided.failed(targets[0], at: .zero)
+        #expect(avoided.sorted(targets, at: .zero + .seconds(29)) == [targets[1], targets[2], targets[0]])
+        #expect(avoided.sorted(targets, at: .zero + .seconds(30)) == targets)
+    }
+
+    @Test func repeatedFailuresAreAvoidedUpToFiveMinutes() {
+        var avoided = AvoidedTargets()
+        for _ in 0..<9 { avoided.failed(targets[0], at: .zero) }
+        #expect(avoided.sorted(targets, at: .zero + .seconds(299)).last == targets[0])
+        #expect(avoided.sorted(targets, at: .zero + .seconds(300)).first == targets[0])
+        avoided.failed(targets[0], at: .zero)
+        avoided.worked(targets[0])
+        #expect(avoided.sorted(targets, at: .zero) == targets)
+    }
+
+    @Test func retryAfterKeepsATargetAwayWhileThereAreOthers() {
+        var avoided = AvoidedTargets()
+        avoided.failed(targets[0], retryAfter: .seconds(120), at: .zero)
+        #expect(avoided.sorted(targets, at: .zero + .seconds(119)) == [targets[1], targets[2]])
+        #expect(avoided.sorted([targets[0]], at: .zero) == [targets[0]])
+    }
+
+    @Test func theTableIsBounded() {
+        var avoided = AvoidedTargets()
+        for port in UInt16(1)...UInt16(AvoidedTargets.limit + 1) {
+            let target = Target(transport: .udp, address: SocketAddress(.loopbackV4, port), domain: "")
+            avoided.failed(target, at: .zero + .milliseconds(Int(port)))
+        }
+        let first = Target(transport: .udp, address: SocketAddress(.loopbackV4, 1), domain: "")
+        #expect(avoided.sorted([first, targets[0]], at: .zero) == [first, targets[0]])
+    }
+}
