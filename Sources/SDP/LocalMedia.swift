@@ -6,6 +6,8 @@ package struct LocalMedia: Equatable, Sendable {
     package var codecs: [AudioCodec]
     /// Address that the peer shall send to; its family is that of the answer.
     package var address: IPAddress
+    /// Our address of the other family, where the host has one; used if the peer's offer needs it (RFC 6157).
+    package var otherAddress: IPAddress?
     /// RTP port, even (MED9); RTCP is on the next one unless muxed.
     package var port: UInt16
     /// Offer and accept telephone-event (RFC 4733).
@@ -22,12 +24,14 @@ package struct LocalMedia: Equatable, Sendable {
     package var opusBitRate: Int
 
     package init(
-        codecs: [AudioCodec], address: IPAddress, port: UInt16, telephoneEvents: Bool = true,
+        codecs: [AudioCodec], address: IPAddress, otherAddress: IPAddress? = nil, port: UInt16,
+        telephoneEvents: Bool = true,
         packetTime: Duration = .milliseconds(20), direction: MediaDirection = .sendrecv, rtcpMux: Bool = true,
         prefersOwnOrder: Bool = false, opusBitRate: Int = 24_000
     ) {
         self.codecs = codecs
         self.address = address
+        self.otherAddress = otherAddress
         self.port = port
         self.telephoneEvents = telephoneEvents
         self.packetTime = packetTime
@@ -46,36 +50,4 @@ package enum NegotiationState: Hashable, Sendable {
     case offered
     /// Offer and answer are exchanged: a plan exists, and either side may offer anew.
     case agreed
-}
-
-/// Why a description cannot be used.
-package enum NegotiationError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The text is no session description: 400 or 488. The part says what was wrong.
-    case malformed(String)
-    /// More m-lines, octets, attributes or formats than are read (S10).
-    case tooLarge(String)
-    /// Nothing in it that we can take. The part says what was missing.
-    case notAcceptable(String)
-    /// An offer while ours is out (491), or an answer without an offer: by the order of the calls, not by the text.
-    case wrongState(NegotiationState)
-
-    /// The final response to an INVITE or UPDATE with this description.
-    package var status: Int {
-        switch self {
-        case .malformed, .notAcceptable: 488
-        case .tooLarge: 413
-        case .wrongState(.offered): 491
-        case .wrongState: 500
-        }
-    }
-
-    package var description: String {
-        switch self {
-        case .malformed(let part): "session description: \(part)"
-        case .tooLarge(let part): "session description too large: \(part)"
-        case .notAcceptable(let part): "session description not acceptable: \(part)"
-        case .wrongState(.offered): "our own offer is not answered yet"
-        case .wrongState: "an answer came without an offer"
-        }
-    }
 }

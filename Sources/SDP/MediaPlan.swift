@@ -39,22 +39,25 @@ package struct MediaPlan: Equatable, Sendable {
     package var receive: [UInt8: AudioCodec]
     /// Nil if not negotiated: digits go by INFO or in-band.
     package var telephoneEvent: TelephoneEvent?
-    /// Comfort noise payload type (RFC 3389, number 13): received packets of it are rendered as soft noise.
-    package var comfortNoise: UInt8?
+    /// Payload type of comfort noise (RFC 3389): received packets of it are rendered as soft noise. 13 unless the peer
+    /// maps another number, whether it announced it or not.
+    package var comfortNoise: UInt8
     /// Length of the packets that we send: what the peer wants, 10…60 ms, a multiple of 10 ms. Any length is received (S5).
     package var packetTime: Duration
     /// We send audio. RTCP goes on when neither way flows.
     package var sends: Bool
     /// Audio from the peer is expected: it is played, and the media watchdog (MED3) runs.
     package var receives: Bool
+    /// The peer does not listen although we would speak: we are on hold, and silence is no fault (MED3).
+    package var heldByPeer: Bool
     /// How to encode if the codec is Opus.
     package var opus: OpusParameters
 
     package init(
         local: SocketAddress, remote: SocketAddress, remoteControl: SocketAddress? = nil, rtcpMux: Bool = false,
         codec: AudioCodec, sendPayloadType: UInt8, receive: [UInt8: AudioCodec], telephoneEvent: TelephoneEvent? = nil,
-        comfortNoise: UInt8? = nil, packetTime: Duration = .milliseconds(20), sends: Bool = true, receives: Bool = true,
-        opus: OpusParameters = OpusParameters()
+        comfortNoise: UInt8 = 13, packetTime: Duration = .milliseconds(20), sends: Bool = true, receives: Bool = true,
+        heldByPeer: Bool = false, opus: OpusParameters = OpusParameters()
     ) {
         self.local = local
         self.remote = remote
@@ -68,6 +71,7 @@ package struct MediaPlan: Equatable, Sendable {
         self.packetTime = packetTime
         self.sends = sends
         self.receives = receives
+        self.heldByPeer = heldByPeer
         self.opus = opus
     }
 
