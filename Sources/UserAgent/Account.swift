@@ -1,0 +1,110 @@
+package import Primitives
+package import SDP
+package import SIP
+
+/// One SIP account as the user agent needs it: identity, where to register, and who may call.
+package struct Account: Equatable, Sendable {
+    /// The operator's name of it; unique.
+    package var name: String
+    /// Address of record.
+    package var uri: SIPURI
+    /// Shown to the called; empty: none.
+    package var displayName = ""
+    /// User of the credentials.
+    package var authUser: String
+    /// Never logged.
+    package var password: Password
+    /// Where REGISTER goes; never with a user part.
+    package var registrar: SIPURI
+    /// Every request out of a dialog goes here first, if set.
+    package var outboundProxy: SIPURI?
+    package var transport: TransportChoice = .auto
+    /// No: calls are made and taken without a registration.
+    package var registers = true
+    /// What is asked for, always this and never what was granted last; seconds.
+    package var expires: UInt32 = 600
+    package var autoAnswer: AutoAnswer = .never
+    /// With `.header`: if not empty, who is believed. With `.list`: who is answered.
+    package var autoAnswerFrom: [CallerMatch] = []
+    package var autoAnswerAfter: Duration = .zero
+    package var acceptFrom: CallSources = .registrar
+    /// In order of preference.
+    package var codecs: [AudioCodec] = [.opus, .g722, .pcma, .pcmu]
+    package var dtmf: DTMFMode = .auto
+    /// Between keep-alives on UDP; zero: none (R6).
+    package var keepAlive: Duration = .seconds(25)
+    /// Added to every INVITE, in order.
+    package var headers: [(name: String, value: String)] = []
+    /// User part of the registered Contact, already decided: random ones are kept over restarts by the caller.
+    package var contactUser: String
+    /// Takes calls from its registrar whose Request-URI names no account.
+    package var catchAll = false
+    /// Further users that are this account.
+    package var aliases: [String] = []
+
+    package init(
+        name: String, uri: SIPURI, authUser: String, password: Password, registrar: SIPURI, contactUser: String
+    ) {
+        self.name = name
+        self.uri = uri
+        self.authUser = authUser
+        self.password = password
+        self.registrar = registrar
+        self.contactUser = contactUser
+    }
+
+    package static func == (left: Account, right: Account) -> Bool {
+        left.name == right.name && left.uri == right.uri && left.displayName == right.displayName
+            && left.authUser == right.authUser && left.password == right.password
+            && left.registrar == right.registrar && left.outboundProxy == right.outboundProxy
+            && left.transport == right.transport && left.registers == right.registers && left.expires == right.expires
+            && left.autoAnswer == right.autoAnswer && left.autoAnswerFrom == right.autoAnswerFrom
+            && left.autoAnswerAfter == right.autoAnswerAfter && left.acceptFrom == right.acceptFrom
+            && left.codecs == right.codecs && left.dtmf == right.dtmf && left.keepAlive == right.keepAlive
+            && left.headers.elementsEqual(right.headers, by: ==) && left.contactUser == right.contactUser
+            && left.catchAll == right.catchAll && left.aliases == right.aliases
+    }
+
+    /// Whether the difference to `other` needs a new registration (identity, place or credentials), not only new rules.
+    package func registersDifferently(from other: Account) -> Bool {
+        uri != other.uri || displayName != other.displayName || authUser != other.authUser
+            || password != other.password || registrar != other.registrar || outboundProxy != other.outboundProxy
+            || transport != other.transport || registers != other.registers || expires != other.expires
+            || contactUser != other.contactUser
+    }
+}
+
+/// A password whose description is dots.
+package struct Password: Equatable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    package var secret: String
+    package init(_ secret: String) { self.secret = secret }
+    package var description: String { "••••" }
+    package var debugDescription: String { "••••" }
+}
+
+package enum TransportChoice: Hashable, Sendable {
+    /// By SRV, then address, on UDP (T10).
+    case auto
+    case fixed(Transport)
+}
+
+/// When calls are answered by themselves (I1, I2).
+package enum AutoAnswer: Hashable, Sendable { case never, always, header, list }
+
+/// Who may call at all (SEC1).
+package enum CallSources: Hashable, Sendable {
+    /// Only who sends along the registered flow: the registrar's addresses.
+    case registrar
+    case anyone
+    /// The registrar, and these hosts, networks and callers.
+    case listed([CallSource])
+}
+
+package enum CallSource: Hashable, Sendable {
+    case network(IPAddress, prefixLength: Int)
+    /// A host name, compared with the addresses that it resolves to.
+    case host(String)
+    case caller(CallerMatch)
+}
+
+package enum DTMFMode: Hashable, Sendable { case auto, rfc4733, info }

@@ -1,0 +1,243 @@
+package import Primitives
+package import SDP
+package import SIP
+
+/// What the user agent is set up with; a new value of it is a reload.
+package struct UserAgentSettings: Equatable, Sendable {
+    package var accounts: [Account] = []
+    /// `urn:uuid:…`, stable for the device (R1).
+    package var instance: String
+    /// Product and version for User-Agent.
+    package var product = "Portero"
+    /// At most so many calls at once; above: 486 (D16).
+    package var maxCalls = 4
+    /// Whether IPv6 addresses are used at all.
+    package var ipv6 = true
+
+    package init(instance: String) { self.instance = instance }
+}
+
+/// What the user agent cannot do by itself: handed in as functions.
+package struct UserAgentCapabilities {
+    package var hashes: Hashes
+    package var random: Randomness
+    package var numbering: CallNumbering
+    /// Binds a pair of RTP and RTCP ports on this address of ours; nil: none is left (MED9).
+    package var reservePort: (_ call: CallKey, _ local: IPAddress) -> UInt16?
+    /// Gives the call's ports back; called once at its end.
+    package var releasePort: (_ call: CallKey) -> Void
+
+    package init(
+        hashes: Hashes, random: Randomness, numbering: CallNumbering,
+        reservePort: @escaping (CallKey, IPAddress) -> UInt16?, releasePort: @escaping (CallKey) -> Void
+    ) {
+        self.hashes = hashes
+        self.random = random
+        self.numbering = numbering
+        self.reservePort = reservePort
+        self.releasePort = releasePort
+    }
+}
+
+/// Names an attempt to get a flow to a target.
+package struct ConnectID: Hashable, Sendable {
+    package var number: UInt64
+    package init(_ number: UInt64) { self.number = number }
+}
+
+/// Names a look-up.
+package struct LookupID: Hashable, Sendable {
+    package var number: UInt64
+    package init(_ number: UInt64) { self.number = number }
+}
+
+package enum UserAgentInput: Sendable {
+    // From the sockets.
+    /// A whole datagram, or octets of a stream in any portion.
+    case received([UInt8], Flow)
+    case connected(ConnectID, Flow)
+    case connectFailed(ConnectID, TransportFailure)
+    /// A stream ended, or a UDP peer answered "port unreachable" (then the flow's connection is 0).
+    case flowFailed(Flow, TransportFailure)
+    case lookedUp(LookupID, DNSAnswer)
+    /// Addresses, links or routes changed. The user agent asks by `connect` to UDP targets which source address the
+    /// kernel takes to each registrar now; changes that come close together are taken as one (R7).
+    case networkChanged
+    case resolverChanged
+
+    // Intents.
+    case configure(UserAgentSettings)
+    case dial(DialOrder)
+    /// Their side hears that ours rings (180).
+    case ring(CallKey)
+    case answer(CallKey)
+    case reject(CallKey, code: Int)
+    /// Ends a call in whatever state, by CANCEL, BYE or a refusal. `reason` goes into a Reason header.
+    case hangUp(CallKey, HangUpReason)
+    case hold(CallKey)
+    case resume(CallKey)
+    /// One digit by SIP INFO; digits by RFC 4733 are the media's.
+    case sendDigit(CallKey, UInt8)
+    case register(account: String?)
+    case unregister(account: String?)
+    /// BYE, unregister, then `stopped`; at the latest after 2 s (R9).
+    case stop
+    case deadlineReached
+}
+
+package struct DialOrder: Sendable {
+    package var call: CallKey
+    package var uri: SIPURI
+    /// Name of the account.
+    package var account: String
+    /// Added to the INVITE after those of the account.
+    package var headers: [(name: String, value: String)] = []
+    package init(call: CallKey, uri: SIPURI, account: String) {
+        self.call = call
+        self.uri = uri
+        self.account = account
+    }
+}
+
+package enum HangUpReason: Hashable, Sendable {
+    case normal
+    /// Another leg of the group answered: Reason SIP;cause=200 (I6).
+    case answeredElsewhere
+    case mediaTimeout
+    case tooLong
+    case shutdown
+}
+
+package enum UserAgentOutput: Sendable {
+    /// Along a flow: for UDP a whole datagram, for streams in order.
+    case send([UInt8], Flow)
+    /// Get a flow to this target: for UDP find the local address, for streams connect. Answered by `connected` or
+    /// `connectFailed`.
+    case connect(ConnectID, Target)
+    case close(Flow)
+    case lookUp(LookupID, DNSQuestion)
+    /// Start or change the call's media; nil: stop.
+    case media(CallKey, MediaPlan?)
+    case event(UserAgentEvent)
+    /// After `stop`: everything is said.
+    case stopped
+}
+
+package enum UserAgentEvent: Sendable {
+    /// An account's state changed.
+    case account(AccountStatus)
+    /// A call came in and passed every check; answer with `ring`, `answer` or `reject` in the same turn.
+    case incoming(IncomingCall)
+    /// A call's state changed.
+    case call(CallStatus)
+    /// By SIP INFO in a confirmed dialog.
+    case digit(CallKey, digit: UInt8)
+    /// For the log: something was survived or decided.
+    case note(UserAgentNote)
+}
+
+package struct UserAgentNote: Sendable {
+    package enum Level: Sendable { case error, warning, notice, info, debug }
+    package var level: Level
+    package var account: String?
+    package var call: CallKey?
+    package var text: String
+    package init(_ level: Level, account: String? = nil, call: CallKey? = nil, _ text: String) {
+        self.level = level
+        self.account = account
+        self.call = call
+        self.text = text
+    }
+}
+
+package struct AccountStatus: Equatable, Sendable {
+    package enum State: String, Sendable { case unregistered, registering, registered, failed, disabled }
+    package var name: String
+    package var uri: String
+    package var state: State
+    /// What the registrar granted, counted from `since`; nil unless registered.
+    package var expiresAt: Instant?
+    package var contact: String?
+    package var transport: Transport?
+    package var registrar: SocketAddress?
+    /// Of the last answer.
+    package var code: Int?
+    package var reason: String?
+    package var since: Instant
+    /// The next REGISTER; there in every state but `disabled`.
+    package var nextAttempt: Instant?
+
+    package init(name: String, uri: String, state: State, since: Instant) {
+        self.name = name
+        self.uri = uri
+        self.state = state
+        self.since = since
+    }
+}
+
+package struct IncomingCall: Equatable, Sendable {
+    package enum Answer: Equatable, Sendable {
+        case ring
+        /// By itself after this time (I1, I2); the microphone starts muted.
+        case automatic(after: Duration)
+    }
+    package var call: CallKey
+    package var account: String
+    /// Why this account: for the log.
+    package var why: String
+    /// The asserted caller (I7).
+    package var caller: SIPURI
+    package var callerName: String
+    package var answer: Answer
+    package init(call: CallKey, account: String, why: String, caller: SIPURI, callerName: String, answer: Answer) {
+        self.call = call
+        self.account = account
+        self.why = why
+        self.caller = caller
+        self.callerName = callerName
+        self.answer = answer
+    }
+}
+
+package struct CallStatus: Equatable, Sendable {
+    package enum Direction: String, Sendable { case outgoing, incoming }
+    package enum State: String, Sendable {
+        case dialing, ringing, early, incoming, talking, held
+        case heldByPeer = "held-by-peer"
+        case ended
+    }
+    package enum Hold: String, Sendable { case none, local, remote, both }
+    package var call: CallKey
+    package var direction: Direction
+    package var state: State
+    package var account: String
+    package var remote: SIPURI
+    package var remoteName: String
+    package var hold: Hold = .none
+    /// Set while media flows.
+    package var plan: MediaPlan?
+    /// At the end: the SIP status, its phrase, and a stable word: `normal`, `busy`, `declined`, `no-answer`,
+    /// `cancelled`, `answered-elsewhere`, `unreachable`, `refused`, `media-timeout`, `too-long`, `failed`, `shutdown`.
+    package var code: Int?
+    package var reason: String?
+    package var cause: String?
+    package var since: Instant
+    /// When it was answered.
+    package var answeredAt: Instant?
+    /// The SIP Call-ID, for the log.
+    package var sipCallID: String
+
+    package init(
+        call: CallKey, direction: Direction, state: State, account: String, remote: SIPURI, remoteName: String,
+        since: Instant, sipCallID: String
+    ) {
+        self.call = call
+        self.direction = direction
+        self.state = state
+        self.account = account
+        self.remote = remote
+        self.remoteName = remoteName
+        self.since = since
+        self.sipCallID = sipCallID
+    }
+}
