@@ -1,4 +1,4 @@
-/// Random numbers handed into a core, so that a test can replay them from a seed.
+/// Random numbers handed into a core, so that a test can replay them from a seed. Copies draw from one sequence.
 package struct Randomness: RandomNumberGenerator {
     private var generator: any RandomNumberGenerator
 
@@ -36,10 +36,12 @@ package struct Randomness: RandomNumberGenerator {
 }
 
 /// Steele, Lea and Flood's SplitMix64: small, fast, good enough for simulations.
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
+private final class SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
 
-    mutating func next() -> UInt64 {
+    init(state: UInt64) { self.state = state }
+
+    func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
