@@ -45,7 +45,7 @@ import Testing
     @Test func provisionalStopsRetransmission() {
         var transaction = started()
         #expect(feed(&transaction, .response(status: 100)) == [.deliver])
-        #expect(transaction.deadline == .zero + TransactionTimers.ringing)
+        #expect(transaction.deadline == Instant.zero + TransactionTimers.ringing)
         #expect(feed(&transaction, .response(status: 180)) == [.deliver])
         #expect(transaction.state == .proceeding)
     }
@@ -96,7 +96,7 @@ import Testing
     @Test func endlessRingingIsCancelled() {
         var transaction = started()
         #expect(feed(&transaction, .response(status: 180)) == [.deliver])
-        #expect(feed(&transaction, .deadlineReached, at: .zero + TransactionTimers.ringing) == [.cancel])
+        #expect(feed(&transaction, .deadlineReached, at: Instant.zero + TransactionTimers.ringing) == [.cancel])
         #expect(feed(&transaction, .deadlineReached, at: .zero + .seconds(632)) == [.failed(.timeout)])
         #expect(transaction.state == .terminated)
     }
