@@ -79,8 +79,14 @@ extension SIPURI {
                 if value != nil { throw ParseError("URI parameter has no name") }
                 continue
             }
-            parameters.append(scanner.text(name), text: value.map { scanner.text($0) })
+            parameters.append(Self.plainName(scanner.text(name)), text: value.map { scanner.text($0) })
         }
+    }
+
+    /// A parameter name without escapes, unless it could not be written without them.
+    private static func plainName(_ name: String) -> String {
+        let decoded = percentDecodedOctets(name)
+        return OctetSet.uriParameter.isSuperset(of: decoded) ? String(decoding: decoded, as: UTF8.self) : name
     }
 
     /// No white space, control characters or delimiters of a name-addr, and only whole escapes.

@@ -3,19 +3,30 @@ import Primitives
 extension Message {
     /// Reads one datagram; octets after Content-Length are discarded (P10).
     ///
-    /// Returns nil for keep-alive octets (empty, only line ends or NULs, `jaK`). Throws what may be answered by the
-    /// error's `refusal`, and is dropped if it has none.
+    /// Returns nil for keep-alive octets (none, only line ends, only NULs, `jaK`). Throws what is answered with the
+    /// error's `refusal`, or dropped if it has none.
     package static func parse(datagram octets: [UInt8]) throws(ParseError) -> Message? {
-        var start = 0
-        while start < octets.count, octets[start] == 0x0D || octets[start] == 0x0A { start += 1 }
-        if octets[start...].allSatisfy({ $0 == 0 }) || octets[start...].elementsEqual("jaK".utf8) { return nil }
         if octets.count > Limits.datagram { throw ParseError(.headersTooLarge, "datagram is too large") }
-        return try MessageParser(octets, start, isDatagram: true).message()
+        let start = octets.firstIndex { $0 != 0x0D && $0 != 0x0A } ?? octets.count
+        if octets[start...].allSatisfy({ $0 == 0 }) || octets[start...].elementsEqual("jaK".utf8) { return nil }
+        let parser = MessageParser(octets, start..<octets.count)
+        let (message, length) = try parser.head()
+        let available = octets.count - parser.bodyStart
+        let count = length ?? available
+        if count > available { throw parser.refused(ParseError("body is shorter than Content-Length")) }
+        if count > Limits.body { throw parser.refused(ParseError(.bodyTooLarge, "body is too large")) }
+        return message.withBody(Array(octets[parser.bodyStart..<(parser.bodyStart + count)]))
     }
 
-    /// Reads a message that a stream framer has cut out: `octets` end with its body.
-    static func parse(framed octets: [UInt8]) throws(ParseError) -> Message {
-        try MessageParser(octets, 0, isDatagram: false).message()
+    func withBody(_ body: [UInt8]) -> Message {
+        switch self {
+        case .request(var request):
+            request.body = body
+            return .request(request)
+        case .response(var response):
+            response.body = body
+            return .response(response)
+        }
     }
 }
 
@@ -27,54 +38,46 @@ struct MessageParser {
         case response(status: Int, reason: String)
     }
 
-    /// A header line, unfolded.
-    private struct Line {
-        let name: HeaderName
-        /// The octets of the message, or of the unfolded line.
-        let octets: [UInt8]
-        let value: Range<Int>
-
-        var scanner: Scanner { Scanner(octets, value) }
-        var text: String { String(decoding: octets[value], as: UTF8.self) }
-    }
-
     private let octets: [UInt8]
-    private let isDatagram: Bool
     private var startLine: StartLine?
-    private var lines: [Line] = []
-    private var bodyStart: Int
+    private var lines: [HeaderLine] = []
+    /// Where the octets go on after the empty line.
+    private(set) var bodyStart: Int
     /// The first fault; reading goes on for the sake of the refusal.
     private var fault: ParseError?
 
-    init(_ octets: [UInt8], _ start: Int, isDatagram: Bool) {
+    init(_ octets: [UInt8], _ range: Range<Int>) {
         self.octets = octets
-        self.isDatagram = isDatagram
-        bodyStart = start
-        readStartLine()
-        readHeaderBlock()
-    }
-
-    private mutating func note(_ error: ParseError) { if fault == nil { fault = error } }
-
-    /// The next line without its end (CRLF, or LF alone: P12); nil at the end of the octets.
-    private mutating func nextLine() -> Range<Int>? {
-        guard let lineFeed = octets[bodyStart...].firstIndex(of: 0x0A) else { return nil }
-        var end = lineFeed
-        if end > bodyStart, octets[end - 1] == 0x0D { end -= 1 }
-        defer { bodyStart = lineFeed + 1 }
-        return bodyStart..<end
-    }
-
-    // MARK: Start line
-
-    private mutating func readStartLine() {
-        guard let line = nextLine() else { return note(ParseError("message has no line end")) }
+        bodyStart = range.upperBound
+        var reader = HeaderLines(octets, range)
         do throws(ParseError) {
+            guard let line = reader.nextRaw() else { throw ParseError("message has no line end") }
             startLine = try parseStartLine(octets.trimmed(line))
         } catch {
             note(error)
         }
+        readHeaderBlock(&reader)
     }
+
+    private mutating func note(_ error: ParseError) { if fault == nil { fault = error } }
+
+    private mutating func readHeaderBlock(_ reader: inout HeaderLines) {
+        let start = reader.position
+        var isAtEnd = false
+        while !isAtEnd {
+            do throws(ParseError) {
+                if let line = try reader.next() { lines.append(line) } else { isAtEnd = true }
+            } catch {
+                note(error)
+            }
+            if reader.position - start > Limits.headerBlock || lines.count > Limits.headerLines {
+                return note(ParseError(.headersTooLarge, "too many header lines"))
+            }
+        }
+        if reader.isComplete { bodyStart = reader.position } else { note(ParseError("header block does not end")) }
+    }
+
+    // MARK: Start line
 
     private mutating func parseStartLine(_ line: Range<Int>) throws(ParseError) -> StartLine {
         var scanner = Scanner(octets, line)
@@ -112,78 +115,19 @@ struct MessageParser {
         throw ParseError(.unsupportedVersion, "SIP version is not 2.0")
     }
 
-    // MARK: Header lines
-
-    private mutating func readHeaderBlock() {
-        let blockStart = bodyStart
-        while let line = nextLine() {
-            if line.isEmpty { return }
-            var value = line
-            var isFolded = false
-            while bodyStart < octets.count, octets[bodyStart].isBlank, let next = nextLine() {
-                value = line.lowerBound..<next.upperBound
-                isFolded = true
-            }
-            if value.count > Limits.headerLine { note(ParseError(.headersTooLarge, "header line is too long")) }
-            if bodyStart - blockStart > Limits.headerBlock || lines.count >= Limits.headerLines {
-                return note(ParseError(.headersTooLarge, "too many header lines"))
-            }
-            do throws(ParseError) {
-                lines.append(try parseLine(value, isFolded: isFolded))
-            } catch {
-                note(error)
-            }
-        }
-        bodyStart = octets.count
-        note(ParseError("header block does not end"))
-    }
-
-    private func parseLine(_ line: Range<Int>, isFolded: Bool) throws(ParseError) -> Line {
-        var scanner = Scanner(octets, line)
-        let name = scanner.take(in: .token)
-        scanner.skipWhitespace()
-        guard !name.isEmpty, scanner.take(0x3A) else { throw ParseError("header line is malformed") }
-        let value = octets.trimmed(scanner.position..<line.upperBound)
-        let headerName = HeaderName(scanner.text(name))
-        if isFolded {
-            let unfolded = Self.unfolded(octets[value])
-            return Line(name: headerName, octets: unfolded, value: unfolded.trimmed(0..<unfolded.count))
-        }
-        if octets[value].contains(0x0D) { throw ParseError("header line is malformed") }
-        return Line(name: headerName, octets: octets, value: value)
-    }
-
-    /// Each line end with the white space around it becomes one space (P2).
-    private static func unfolded(_ octets: ArraySlice<UInt8>) -> [UInt8] {
-        var unfolded: [UInt8] = []
-        var isInFold = false
-        for octet in octets {
-            if octet == 0x0D || octet == 0x0A {
-                while unfolded.last?.isBlank == true { unfolded.removeLast() }
-                isInFold = true
-            } else if !isInFold || !octet.isBlank {
-                if isInFold { unfolded.append(0x20) }
-                isInFold = false
-                unfolded.append(octet)
-            }
-        }
-        return unfolded
-    }
-
     // MARK: Values
 
-    func message() throws(ParseError) -> Message {
+    /// The message without its body, and the value of Content-Length, nil if that is absent.
+    func head() throws(ParseError) -> (message: Message, contentLength: Int?) {
         do throws(ParseError) {
             if let fault { throw fault }
-            return try parsed()
+            return (try message(), try contentLength())
         } catch {
-            var error = error
-            error.refusal = refusal(of: error)
-            throw error
+            throw refused(error)
         }
     }
 
-    private func parsed() throws(ParseError) -> Message {
+    private func message() throws(ParseError) -> Message {
         var vias: [Via] = []
         for line in lines where line.name == .via {
             var scanner = line.scanner
@@ -208,26 +152,25 @@ struct MessageParser {
             }
         }
         try check(isInvite: cseq.method == .invite)
-        let body = try body()
         switch startLine {
         case .request(let method, let uri):
             guard cseq.method == method else { throw ParseError("CSeq method is not that of the request") }
             return .request(
                 Request(
                     method, try SIPURI(octets, uri), from: from, to: to, callID: callID.text, cseq: cseq.number,
-                    vias: vias, headers: headers, body: body))
+                    vias: vias, headers: headers))
         case .response(let status, let reason):
             return .response(
                 Response(
                     status, reason: reason, vias: vias, from: from, to: to, callID: callID.text, cseq: cseq,
-                    headers: headers, body: body))
+                    headers: headers))
         case nil: throw ParseError("start line is malformed")
         }
     }
 
     /// The only line of its name (P9).
-    private func single(_ name: HeaderName) throws(ParseError) -> Line {
-        var found: Line?
+    private func single(_ name: HeaderName) throws(ParseError) -> HeaderLine {
+        var found: HeaderLine?
         for line in lines where line.name == name {
             if found != nil { throw ParseError("\(name) is doubled") }
             found = line
@@ -270,23 +213,28 @@ struct MessageParser {
         try scanner.list(limit: limit, what) { scanner throws(ParseError) in try NameAddress(&scanner) }.count
     }
 
-    private func body() throws(ParseError) -> [UInt8] {
-        let available = octets.count - bodyStart
+    /// Equal values may stand more than once (P9).
+    private func contentLength() throws(ParseError) -> Int? {
         var length: Int?
         for line in lines where line.name == .contentLength {
             var scanner = line.scanner
-            let value = try scanner.integer(max: UInt64(Int32.max), "Content-Length")
+            let value = Int(clamping: try scanner.integer(max: UInt64.max, "Content-Length"))
             if !scanner.isAtEnd { throw ParseError("Content-Length is malformed") }
-            if let length, length != Int(value) { throw ParseError("Content-Length is doubled") }
-            length = Int(value)
+            if let length, length != value { throw ParseError("Content-Length is doubled") }
+            length = value
         }
-        let count = length ?? (isDatagram ? available : 0)
-        if count > Limits.body { throw ParseError(.bodyTooLarge, "body is too large") }
-        if count > available { throw ParseError("body is shorter than Content-Length") }
-        return Array(octets[bodyStart..<(bodyStart + count)])
+        if let length, length > Limits.body { throw ParseError(.bodyTooLarge, "body is too large") }
+        return length
     }
 
     // MARK: Refusal
+
+    /// The error with the answer that this message may get (P8).
+    func refused(_ error: ParseError) -> ParseError {
+        var error = error
+        error.refusal = refusal(of: error)
+        return error
+    }
 
     private func refusal(of error: ParseError) -> Refusal? {
         guard case .request(let method, _) = startLine, method != .ack else { return nil }
@@ -295,7 +243,7 @@ struct MessageParser {
             var scanner = line.scanner
             // The first of a line that breaks off later is as good as any: it says where the answer goes.
             repeat {
-                guard vias.count < Limits.vias, let via = try? Via(&scanner) else { break }
+                guard vias.count < Limits.vias, let via = try? Via(&scanner, anyVersion: true) else { break }
                 vias.append(via)
             } while scanner.takeSeparator(0x2C)
         }

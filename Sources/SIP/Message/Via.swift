@@ -50,12 +50,13 @@ package struct Via: Hashable, Sendable, CustomStringConvertible {
         "SIP/2.0/\(transport) \(host)" + (port.map { ":\($0)" } ?? "") + parameters.description
     }
 
-    init(_ scanner: inout Scanner) throws(ParseError) {
+    /// - Parameter anyVersion: For the answer to a request whose version is not ours.
+    init(_ scanner: inout Scanner, anyVersion: Bool = false) throws(ParseError) {
         scanner.skipWhitespace()
         let name = scanner.take(in: .token)
         guard scanner.takeSeparator(0x2F) else { throw ParseError("Via protocol is malformed") }
         let version = scanner.take(in: .token)
-        guard equalIgnoringCase(scanner.text(name), "SIP"), scanner.text(version) == "2.0",
+        guard equalIgnoringCase(scanner.text(name), "SIP"), anyVersion || scanner.text(version) == "2.0",
             scanner.takeSeparator(0x2F)
         else { throw ParseError("Via protocol is not SIP/2.0") }
         transport = try scanner.token("Via transport").uppercased()
