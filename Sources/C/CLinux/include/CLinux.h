@@ -26,3 +26,42 @@ void portero_block_signals(void);
 
 /// Gives a thread a name of at most 15 octets.
 void portero_name_thread(pthread_t thread, const char *name);
+
+/// An address with its port as Swift reads it: no casts between socket address types there.
+struct portero_address {
+    /// Network octets: the first 4, or 16.
+    uint8_t octets[16];
+    /// 4, 6, or 0 for none.
+    uint16_t family;
+    /// Host order.
+    uint16_t port;
+    /// Interface index of an IPv6 link-local address, else 0.
+    uint32_t zone;
+};
+
+/// A non-blocking socket (`SOCK_DGRAM`, `SOCK_STREAM`) of family 4 or 6; IPv6 ones take no IPv4. -1 and errno on failure.
+int portero_socket(int family, int type);
+int portero_bind(int descriptor, const struct portero_address *address);
+int portero_connect(int descriptor, const struct portero_address *address);
+/// A non-blocking descriptor, or -1 and errno.
+int portero_accept(int descriptor, struct portero_address *peer);
+/// The socket's own address.
+int portero_local_address(int descriptor, struct portero_address *address);
+int portero_set_option(int descriptor, int level, int name, int value);
+/// Restricts a socket to an interface.
+int portero_bind_to_interface(int descriptor, const char *name);
+/// Takes and clears the error that waits on the socket; 0 for none.
+int portero_take_error(int descriptor);
+
+/// Turns on what `portero_receive` and `portero_receive_error` need (IP_PKTINFO, IP_RECVERR) and marks what is sent
+/// with a DSCP value (0…63).
+int portero_prepare_datagrams(int descriptor, int family, int dscp);
+/// Receives a datagram, with its source and the own address that it was sent to (the port of `to` is 0).
+ssize_t portero_receive(
+    int descriptor, void *buffer, size_t capacity, struct portero_address *from, struct portero_address *to);
+/// Sends a datagram; `from` (NULL: the kernel's choice) is the source address, its port is not looked at.
+ssize_t portero_send(
+    int descriptor, const void *buffer, size_t count, const struct portero_address *to,
+    const struct portero_address *from);
+/// Takes one error (an errno number) from the socket's queue, with the destination that it is about; 0 for none.
+int portero_receive_error(int descriptor, struct portero_address *remote);
