@@ -58,3 +58,32 @@ import Testing
         }
     }
 }
+
+@Suite struct FolderWatchTests {
+    @Test func aFileMayComeChangeAndGo() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("portero-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let loop = try EventLoop()
+        var count = 0
+        let watch = try FolderWatch(on: loop, files: [folder + "/wanted"]) { count += 1 }
+        try AtomicFile.replace(folder + "/other", [1])
+        try loop.turn(atMost: .milliseconds(20))
+        #expect(count == 0)
+        try AtomicFile.replace(folder + "/wanted", [1])
+        #expect(try loop.turn(until: { count == 1 }))
+        unlink(folder + "/wanted")
+        #expect(try loop.turn(until: { count == 2 }))
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func linksAreFollowed() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("portero-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try AtomicFile.replace(folder + "/real", [1])
+        #expect(symlink("real", folder + "/link") == 0)
+        #expect(FolderWatch.places(of: folder + "/link") == [folder + "/link", folder + "/real"])
+        #expect(FolderWatch.places(of: folder + "/none") == [folder + "/none"])
+    }
+}
