@@ -70,10 +70,15 @@ extension String {
         }
     }
 
-    /// The known name that was probably meant: a near miss by edit distance; nil if none is near.
-    func nearest(of names: some Sequence<String>) -> String? {
+    /// In angle brackets if a comma in it would otherwise end an element of a list; the reverse of `bare`.
+    var enclosed: String { utf8.contains(UInt8(ascii: ",")) ? "<\(self)>" : self }
+
+    /// `; did you mean NAME?` with the known name that is nearest by edit distance; empty if none is near.
+    func hint(of names: some Sequence<String>) -> String { nearest(of: names).map { "; did you mean \($0)?" } ?? "" }
+
+    private func nearest(of names: some Sequence<String>) -> String? {
         guard utf8.count <= 64 else { return nil }
-        let limit = Swift.max(1, Swift.min(3, utf8.count / 3))
+        let limit = Swift.min(3, Swift.max(utf8.count / 3, 1), utf8.count - 1)
         return names.map { ($0, editDistance(self, $0)) }.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0
     }
 

@@ -1,0 +1,51 @@
+extension Configuration {
+    /// Warns of what is allowed and yet does nothing, or less than it seems to.
+    func checkSense(_ context: inout SectionContext) {
+        for account in accounts {
+            let section = SectionName(kind: "account", name: account.name)
+            switch account.autoAnswer {
+            case .list where account.autoAnswerFrom.isEmpty:
+                context.warn(section, "auto-answer", "no call is answered by itself: auto-answer-from is empty")
+            case .never where !account.autoAnswerFrom.isEmpty:
+                context.warn(section, "auto-answer-from", "does nothing while auto-answer is never")
+            case .always where !account.autoAnswerFrom.isEmpty:
+                context.warn(section, "auto-answer-from", "does nothing while auto-answer is always")
+            default: break
+            }
+        }
+        for button in buttons {
+            let section = SectionName(kind: "button", name: button.name)
+            if button.actions.allSatisfy({ $0.action == .nothing }) {
+                context.warn(section, nil, "the button does nothing: no action is set")
+            }
+            if button.hold == nil, context.isSet(section, "hold-time") {
+                context.warn(section, "hold-time", "does nothing without hold")
+            }
+        }
+        for led in leds where led.patterns.isEmpty {
+            context.warn(SectionName(kind: "led", name: led.name), nil, "the LED stays dark: no state has a pattern")
+        }
+        for door in doors {
+            let section = SectionName(kind: "door", name: door.name)
+            if door.codes.contains(where: { $0.digits.revealed.utf8.count < 4 }) {
+                context.warn(section, "code", "a code of fewer than 4 digits is easily guessed")
+            }
+            if door.codes.isEmpty, context.isSet(section, "code-from") {
+                context.warn(section, "code-from", "does nothing without code")
+            }
+        }
+        if provisioning.url == nil, context.isSet(SectionName(kind: "provisioning", name: nil), "every") {
+            context.warn(SectionName(kind: "provisioning", name: nil), "every", "does nothing without url")
+        }
+        if network.rtpPorts.contains(network.sipPort) {
+            let section = SectionName(kind: "network", name: nil)
+            context.warn(section, "rtp-ports", "port \(network.sipPort) among them is sip-port")
+        }
+    }
+}
+
+extension SectionContext {
+    fileprivate mutating func warn(_ section: SectionName, _ key: String?, _ message: String) {
+        warn(place(of: section, key), section, key, message)
+    }
+}

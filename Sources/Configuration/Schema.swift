@@ -1,0 +1,197 @@
+/// Every section and key there is, in the order of a manual. What is not here is unknown.
+extension DeviceSettings {
+    static let keys: [Key<Self>] = [
+        Key("name", \.name, .text, "Shown as the caller's name where an account sets none"),
+        Key("tones", \.tones, .choice, "Whose ringback, busy and congestion tones are played"),
+        Key("state-directory", \.stateDirectory, .path, "Where state is kept; read at the next start"),
+        Key("socket", \.socket, .socket, "The control socket; read at the next start"),
+    ]
+}
+
+extension NetworkSettings {
+    static let keys: [Key<Self>] = [
+        Key("interface", \.interface, .interface, "The one interface to use; empty: whichever has the route"),
+        Key("sip-port", \.sipPort, .port, "The port of SIP over UDP and TCP"),
+        Key("rtp-ports", \.rtpPorts, .ports, "The ports of media"),
+        Key("ipv6", \.ipv6, .boolean, "Whether IPv6 is used"),
+    ]
+}
+
+extension AccountSettings {
+    static let keys: [Key<Self>] = [
+        Key("uri", \.uri, .uri(user: true), isRequired: true, "The address of record"),
+        Key("display-name", \.displayName, .text, "Shown to those who are called; empty: the device's name"),
+        Key("auth-user", \.authUser, .text, "The user of the credentials; empty: the user of uri"),
+        Key("password", \.password, .secret, "The password; this, password-file or credential"),
+        Key("password-file", \.passwordFile, .path, "A file whose first line is the password"),
+        Key("credential", \.credential, .credential, "A systemd credential (LoadCredential=) with the password"),
+        Key("registrar", \.registrar, .server, "Where to register; empty: the host of uri"),
+        Key("outbound-proxy", \.outboundProxy, .server, "Where every request is sent first"),
+        Key("transport", \.transport, .choice, "How the server is reached; auto asks SRV records"),
+        Key("register", \.registers, .boolean, "Whether the account is registered"),
+        Key(
+            "expires", \.expires, .duration(.seconds(10) ... .seconds(604_800), example: "600s", whole: true),
+            "How long a registration is asked to last"),
+        Key("default", \.isDefault, .boolean, "Used when a call names no account; else the first in the file is"),
+        Key("auto-answer", \.autoAnswer, .choice, "Which calls are answered by themselves"),
+        Key("auto-answer-from", \.autoAnswerFrom, .list(.caller), "Whose calls are answered by themselves"),
+        Key(
+            "auto-answer-after", \.autoAnswerAfter, .duration(.zero ... .seconds(60), example: "2s"),
+            "How long such a call rings first"),
+        Key("accept-from", \.acceptFrom, .acceptFrom, "Who may call at all, beside the registrar"),
+        Key("codecs", \.codecs, .list(.choice, unique: true), "Codecs in the order of preference"),
+        Key("dtmf", \.dtmf, .choice, "How digits are sent"),
+        Key(
+            "keep-alive", \.keepAlive, .duration(.seconds(1) ... .seconds(3600), example: "25s", zero: "none"),
+            "Over UDP, once per flow"),
+        Key(repeated: "header", \.headers, .header, "Added to every INVITE; may stand more than once"),
+        Key("contact-user", \.contactUser, .contactUser, "The user of the Contact that is registered"),
+        Key("catch-all", \.catchAll, .boolean, "Takes calls from its registrar whose Request-URI names no account"),
+        Key("aliases", \.aliases, .list(.user, unique: true), "Further users that are this account"),
+        Key("ring-sound", \.ringSound, .path, "A WAV file for its calls; empty: as [ringer] says"),
+        Key("ring-device", \.ringDevice, .device, "Where its calls ring; empty: as [ringer] says"),
+        Key("ring-volume", \.ringVolume, .integer(0...100), "How loud its calls ring; empty: as [ringer] says"),
+        Key("opus-complexity", \.opusComplexity, .integer(0...10), "The work spent on encoding Opus"),
+        Key("opus-bitrate", \.opusBitrate, .automatic(6000...510_000), "Bits a second of Opus"),
+        Key("opus-fec", \.opusFEC, .boolean, "Forward error correction of Opus"),
+    ]
+}
+
+extension AudioSettings {
+    static let keys: [Key<Self>] = [
+        Key("speaker", \.speaker, .device, "The loudspeaker"),
+        Key("microphone", \.microphone, .device, "The microphone"),
+        Key("rate", \.rate, .automatic(8000...192_000), "Samples a second of both"),
+        Key(
+            "period", \.period, .duration(.milliseconds(2) ... .milliseconds(60), example: "10ms"),
+            "How much sound is moved at once"),
+        Key("half-duplex", \.halfDuplex, .boolean, "Ducks the microphone while the far side talks"),
+    ]
+}
+
+extension RingerSettings {
+    static let keys: [Key<Self>] = [
+        Key("device", \.device, .device, "Where calls ring; empty: the speaker"),
+        Key("sound", \.sound, .path, "A WAV file; empty: the built-in ring"),
+        Key("volume", \.volume, .integer(0...100), "How loud, in percent"),
+        Key(
+            "repeat", \.repeatEvery, .duration(.milliseconds(500) ... .seconds(60), example: "4s"),
+            "From ring to ring"),
+    ]
+}
+
+extension ButtonSettings {
+    static let keys: [Key<Self>] = [
+        Key("line", \.line, .line, isRequired: true, "The line of the button"),
+        Key("active", \.active, .choice, "The level that means pressed"),
+        Key("bias", \.bias, .choice, "The resistor of the line"),
+        Key(
+            "debounce", \.debounce, .duration(.zero ... .seconds(1), example: "20ms"),
+            "How long a level must hold to count"),
+        Key("press", \.press, .action, "What a press does"),
+        Key("hold", \.hold, .action, "What holding does; then a press acts on release"),
+        Key(
+            "hold-time", \.holdTime, .duration(.milliseconds(100) ... .seconds(60), example: "2s"),
+            "How long holding takes"),
+        Key("while-ringing", \.whileRinging, .action, "What a press does while an incoming call rings"),
+        Key("while-talking", \.whileTalking, .action, "What a press does during a call"),
+    ]
+}
+
+extension LEDSettings {
+    static let keys: [Key<Self>] =
+        [
+            Key("line", \.line, .line, isRequired: true, "The line of the LED"),
+            Key("active", \.active, .choice, "The level that means lit"),
+        ]
+        + LEDState.allCases.map { state in
+            Key(state.rawValue, \.patterns[state], .pattern, "The pattern while \(state.summary)")
+        }
+}
+
+extension LEDState {
+    fileprivate var summary: String {
+        switch self {
+        case .doorOpen: "a door is open"
+        case .talking: "a call is answered"
+        case .ringing: "an incoming call rings"
+        case .calling: "an outgoing call is tried"
+        case .fault: "something is wrong"
+        case .unregistered: "an account that should be registered is not"
+        case .registered: "all accounts are registered"
+        case .idle: "nothing else holds"
+        }
+    }
+}
+
+extension DoorSettings {
+    static let keys: [Key<Self>] = [
+        Key("relay", \.relay, .line, isRequired: true, "The line of the relay"),
+        Key("active", \.active, .choice, "The level that energises the relay"),
+        Key(
+            "open-time", \.openTime, .duration(.milliseconds(100) ... .seconds(3600), example: "5s"),
+            "How long the relay is energised"),
+        Key("code", \.codes, .codes, "Digits by which a caller opens; each optionally NAME:CODE for the log"),
+        Key("code-from", \.codeFrom, .codeFrom, "Who may open by code"),
+    ]
+}
+
+extension ContactSettings {
+    static let keys: [Key<Self>] = [
+        Key("uri", \.uri, .uri(user: false), isRequired: true, "Whom to call"),
+        Key("account", \.account, .name, "The account to call through; empty: the default"),
+    ]
+}
+
+extension GroupSettings {
+    static let keys: [Key<Self>] = [
+        Key("targets", \.targets, .list(.target, maximum: 64), isRequired: true, "Whom to call"),
+        Key("order", \.order, .choice, "One after another, or all at once"),
+        Key(
+            "ring-for", \.ringFor, .duration(.milliseconds(100) ... .seconds(3600), example: "25s"),
+            "How long each target is tried"),
+        Key("rounds", \.rounds, .integer(1...10), "How often the targets are gone through"),
+    ]
+}
+
+extension CallSettings {
+    static let keys: [Key<Self>] = [
+        Key(
+            "max-duration", \.maxDuration,
+            .duration(.milliseconds(100) ... .seconds(86_400), example: "5min", zero: "no limit"),
+            "How long a call may last"),
+        Key(
+            "ring-for", \.ringFor, .duration(.milliseconds(100) ... .seconds(3600), example: "45s"),
+            "How long an incoming call rings"),
+        Key(
+            "dial-timeout", \.dialTimeout, .duration(.milliseconds(100) ... .seconds(3600), example: "45s"),
+            "How long an outgoing call outside a group is tried"),
+        Key("ring-timeout-code", \.ringTimeoutCode, .integer(400...699), "What the caller gets after ring-for"),
+        Key("second-call", \.secondCall, .choice, "What happens to a call that comes in during another"),
+        Key("max-calls", \.maxCalls, .integer(1...256), "How many calls there may be at once"),
+        Key(
+            "answer-arm", \.answerArm, .duration(.zero ... .seconds(3600), example: "10s"),
+            "Answer pressed so long before a call comes in answers it; 0: off"),
+        Key(
+            "media-timeout", \.mediaTimeout,
+            .duration(.milliseconds(100) ... .seconds(86_400), example: "30s", zero: "never"),
+            "A call ends after so long without media"),
+    ]
+}
+
+extension ProvisioningSettings {
+    static let keys: [Key<Self>] = [
+        Key("url", \.url, .provisioningURL, "Where the last drop-in comes from; may hold {mac}"),
+        Key(
+            "every", \.every, .duration(.seconds(1) ... .seconds(2_592_000), example: "1h"),
+            "How often it is looked for"),
+        Key("ca", \.authorities, .path, "A PEM file of authorities to trust; empty: the system's store"),
+    ]
+}
+
+extension LogSettings {
+    static let keys: [Key<Self>] = [
+        Key("level", \.level, .choice, "What is logged"),
+        Key("sip", \.sip, .boolean, "Whole SIP messages at info, secrets blanked"),
+    ]
+}

@@ -1,0 +1,146 @@
+import Configuration
+
+/// A file that sets every key there is, to something else than its default where it can be.
+let sample = #"""
+    [device]
+    name = Garden gate
+    tones = de
+    state-directory = /tmp/portero
+    socket = /tmp/portero.sock
+
+    [network]
+    interface = eth0
+    sip-port = 0
+    rtp-ports = 20000-20099
+    ipv6 = no
+
+    [account house]
+    uri = sip:frontdoor@pbx.example.org
+    display-name = Front door
+    auth-user = door
+    password = s3cr;t #1
+    registrar = sip.example.org:5070
+    outbound-proxy = sip:proxy.example.org;lr
+    transport = tcp
+    register = off
+    expires = 1h 30min
+    default = yes
+    auto-answer = header
+    auto-answer-from = sip:100@pbx.example.org, sip:2*@pbx.example.org
+    auto-answer-after = 1.5s
+    accept-from = registrar, 192.0.2.0/24, gate.example.org, sip:*@*.example.net
+    codecs = pcmu, opus
+    dtmf = info
+    keep-alive = 0
+    header = X-Door: front
+    header = X-Side: "north; east"
+    contact-user = 4930123456
+    catch-all = 1
+    aliases = 100, 101
+    ring-sound = /usr/share/ring.wav
+    ring-device = hw:1,0
+    ring-volume = 55
+    opus-complexity = 10
+    opus-bitrate = 24000
+    opus-fec = false
+
+    [account cabin]
+    uri = sip:cabin@192.0.2.9:5080
+    password-file = /etc/portero/cabin.password
+
+    [account barn]
+    uri = sip:barn@[2001:db8::1]
+    credential = barn
+
+    [audio]
+    speaker = wav:/tmp/out.wav
+    microphone = tone:440
+    rate = 48000
+    period = 20ms
+    half-duplex = yes
+
+    [ringer]
+    device = plughw:CARD=Device
+    sound = /usr/share/bell.wav
+    volume = 100
+    repeat = 3s
+
+    [button bell]
+    line = BELL
+    active = high
+    bias = pull-down
+    debounce = 5ms
+    press = dial family
+    hold = open front
+    hold-time = 3s
+    while-ringing = answer
+    while-talking = hangup
+
+    [button more]
+    line = pinctrl-bcm2711:17
+    press = dial sip:200@pbx.example.org via cabin
+    while-talking = volume -5
+
+    [led status]
+    line = sim:status
+    active = low
+    idle = off
+    registered = on
+    unregistered = blink
+    calling = pulse
+    ringing = fast
+    talking = on
+    door-open = 100ms/100ms/200ms/1s
+    fault = 50ms/950ms
+
+    [door front]
+    relay = RELAY1
+    active = low
+    open-time = 3s
+    code = cleaner:4711, 0815#
+    code-from = sip:100@pbx.example.org
+
+    [contact kitchen]
+    uri = sip:100@pbx.example.org
+    account = house
+
+    [group family]
+    targets = kitchen, <sip:2,00@pbx.example.org> via house, night
+    order = parallel
+    ring-for = 20s
+    rounds = 2
+
+    [group night]
+    targets = sip:300@pbx.example.org
+
+    [call]
+    max-duration = 0
+    ring-for = 30s
+    dial-timeout = 20s
+    ring-timeout-code = 486
+    second-call = wait
+    max-calls = 8
+    answer-arm = 10s
+    media-timeout = 1min
+
+    [provisioning]
+    url = https://config.example.org/portero/{mac}.ini
+    every = 1d
+    ca = /etc/ssl/own.pem
+
+    [log]
+    level = debug
+    sip = yes
+    """#
+
+func read(_ texts: String...) -> ConfigurationReading {
+    Configuration.read(
+        files: texts.enumerated().map { index, text in
+            ConfigurationFile(name: ["a.ini", "b.ini", "c.ini"][index], octets: Array(text.utf8))
+        })
+}
+
+extension ConfigurationReading {
+    var faultTexts: [String] { faults.map(\.description) }
+    var warningTexts: [String] { warnings.map(\.warningDescription) }
+}
