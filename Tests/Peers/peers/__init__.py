@@ -1,0 +1,22 @@
+"""Real peers for the whole appliance: namespaces, registrars, phones, odd callers, and Portero itself.
+
+Everything runs in network namespaces of this run's own and is ended by its process id.
+"""
+
+from .baresip import Baresip
+from .base import PeerTest
+from .card import Card
+from .goertzel import dominant, level, read_wav
+from .kamailio import Kamailio
+from .linphone import Linphone
+from .network import Namespace, Site
+from .names import NameServer
+from .portero import Portero
+from .process import Process, missing, wait_until
+from .sipp import Sipp
+from .wire import Wire
+
+__all__ = [
+    "Baresip", "Card", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
+    "Site", "Wire", "dominant", "level", "missing", "read_wav", "wait_until",
+]

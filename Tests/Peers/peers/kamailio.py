@@ -1,0 +1,76 @@
+"""kamailio as a registrar and proxy with digest."""
+
+import glob
+import os
+import signal
+import subprocess
+
+from .process import Process, missing, need, wait_until
+
+
+class Kamailio:
+    """One registrar. Its domain is its address, so that no name server is needed."""
+
+    def __init__(self, namespace, folder, password="secret", port=5060, address=None, domain=None, algorithm="",
+                 challenge_invites=True, min_expires=10, nonce_expires=300):
+        self.namespace, self.port, self.password = namespace, port, password
+        self.address = address or namespace.address
+        self.domain = domain or self.address
+        self.folder = os.path.join(folder, f"kamailio-{self.address}")
+        os.makedirs(self.folder, exist_ok=True)
+        modules = glob.glob("/usr/lib/*/kamailio/modules/") or [missing("kamailio")]
+        address6 = getattr(namespace, "address6", None) if address is None else None
+        values = {
+            "IP": self.address, "PORT": port, "DOMAIN": self.domain, "PASSWORD": password, "MODULES": modules[0],
+            "FOLDER": self.folder, "MIN_EXPIRES": min_expires, "ALGORITHM": algorithm, "NONCE_EXPIRES": nonce_expires,
+            "CHALLENGE": "yes" if challenge_invites else "no",
+            "LISTEN6": f"listen=udp:[{address6}]:{port}\nlisten=tcp:[{address6}]:{port}" if address6 else "",
+        }
+        with open(os.path.join(os.path.dirname(__file__), "kamailio.cfg")) as file:
+            text = file.read()
+        for key, value in values.items():
+            text = text.replace(f"@{key}@", str(value))
+        with open(f"{self.folder}/kamailio.cfg", "w") as file:
+            file.write(text)
+        self.process = Process(
+            [need("kamailio"), "-f", f"{self.folder}/kamailio.cfg", "-P", f"{self.folder}/pid", "-Y", self.folder,
+             "-m", "64", "-M", "8", "-DD", "-E"], f"{self.folder}/log", namespace)
+
+    def start(self):
+        for name in ("pid", "ctl.sock"):
+            if os.path.exists(f"{self.folder}/{name}"):
+                os.unlink(f"{self.folder}/{name}")
+        self.process.start()
+        wait_until(lambda: self.rpc("core.uptime") or not self.process.alive(), 20, f"kamailio at {self.address} to start")
+        if not self.process.alive():
+            raise AssertionError(f"kamailio at {self.address} ended at once")
+        return self
+
+    def rpc(self, *words):
+        done = subprocess.run(
+            ["kamcmd", "-s", f"unix:{self.folder}/ctl.sock", *words], capture_output=True, text=True, timeout=10)
+        return done.stdout if done.returncode == 0 else ""
+
+    def contacts(self, user):
+        """The contact addresses that are registered for a user."""
+        found, inside = [], False
+        for line in self.rpc("ul.dump").splitlines():
+            key, _, value = line.strip().partition(": ")
+            if key == "AoR":
+                inside = value == user or value.startswith(f"{user}@")
+            elif key == "Address" and inside:
+                found.append(value)
+        return found
+
+    def wait_registered(self, user, count=1, timeout=30):
+        return wait_until(lambda: len(self.contacts(user)) >= count and self.contacts(user), timeout,
+                          f"{user} to be registered at {self.address}")
+
+    def kill(self):
+        """Dies as a machine does: nothing is said to anyone, and all bindings are forgotten."""
+        self.process.stop(signal.SIGTERM, 3)
+
+    stop = kill
+
+    def uri(self, user):
+        return f"sip:{user}@{self.address}" + ("" if self.port == 5060 else f":{self.port}")
