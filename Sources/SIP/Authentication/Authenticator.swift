@@ -165,7 +165,9 @@ package struct Authenticator: Sendable {
     private mutating func choose(_ readings: [DigestChallenge.Reading]) throws(Failure) -> [DigestChallenge] {
         var chosen: [DigestChallenge] = []
         var downgradedRealm: String?
-        for case .usable(let challenge) in readings where challenge.algorithm.hash > .md5 { noteStrong(challenge.realm) }
+        for case .usable(let challenge) in readings where challenge.algorithm.hash > .md5 {
+            noteStrong(challenge.realm)
+        }
         let offered = readings.compactMap { if case .usable(let challenge) = $0 { challenge } else { nil } }
         for challenge in offered where !chosen.contains(where: { $0.isSameRealm(as: challenge) }) {
             guard secret.ha1(challenge.realm, challenge.algorithm.hash, hashes) != nil else { continue }
