@@ -56,22 +56,23 @@ import Testing
         }
         let headers = test.headers.map { $0.replacing("<the nonce just used>", with: "n1") }
         let response = Self.refusal(request, headers)
+        let retry: Request
         do {
-            let retry = try authenticator.retry(request, after: response, &attempts, &randomness)
-            try check(retry, test)
-            if case .text(let failure)? = test.expect["thenFailure"] {
-                let again = Self.refusal(retry, ["WWW-Authenticate: Digest realm=\"a\", nonce=\"n11\", qop=\"auth\""])
-                do {
-                    _ = try authenticator.retry(retry, after: again, &attempts, &randomness)
-                    Issue.record("a third try")
-                } catch {
-                    #expect(name(error) == failure)
-                }
-            } else {
-                #expect(test.expect["failure"] == nil)
-            }
+            retry = try authenticator.retry(request, after: response, &attempts, &randomness)
         } catch {
             #expect(JSONValue(name(error)) == test.expect["failure"])
+            return
+        }
+        try check(retry, test)
+        #expect(test.expect["failure"] == nil)
+        if case .text(let failure)? = test.expect["thenFailure"] {
+            let again = Self.refusal(retry, ["WWW-Authenticate: Digest realm=\"a\", nonce=\"n11\", qop=\"auth\""])
+            do {
+                _ = try authenticator.retry(retry, after: again, &attempts, &randomness)
+                Issue.record("a third try")
+            } catch {
+                #expect(name(error) == failure)
+            }
         }
     }
 
