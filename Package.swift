@@ -46,7 +46,7 @@ let package = Package(
         core("SDP", ["Primitives"]),
         core("RTP", ["Primitives", "SDP"], settings: fast),
         core("UserAgent", ["Primitives", "SIP", "SDP"]),
-        core("Intercom", ["Primitives", "Configuration", "UserAgent"]),
+        core("Intercom", ["Primitives", "Configuration", "SIP", "UserAgent"]),
         core("Exchange", ["Primitives", "SIP", "SDP", "RTP"]),
 
         // C libraries.
@@ -81,12 +81,13 @@ let package = Package(
                 "Network", "GPIO", "Audio", "Media", "API", "CLinux",
             ]),
         .executableTarget(
-            name: "portero", dependencies: ["Primitives", "Configuration", "Appliance", "API", "EventLoop", "CLinux"],
+            name: "portero",
+            dependencies: ["Primitives", "Configuration", "Appliance", "API", "EventLoop", "Network", "CLinux"],
             swiftSettings: strict),
 
         // Tests.
         .target(
-            name: "Simulation", dependencies: ["Primitives", "SIP", "UserAgent", "COpenSSL"], path: "Tests/Simulation",
+            name: "Simulation", dependencies: ["Primitives", "SIP", "UserAgent"], path: "Tests/Simulation",
             swiftSettings: strict),
         tests("PrimitivesTests", ["Primitives"]),
         tests("ConfigurationTests", ["Primitives", "Configuration"]),
@@ -94,14 +95,14 @@ let package = Package(
         tests("SDPTests", ["Primitives", "SDP"]),
         tests("RTPTests", ["Primitives", "SDP", "RTP"]),
         tests("UserAgentTests", ["Primitives", "SIP", "SDP", "UserAgent", "Simulation", "COpenSSL"]),
-        tests("IntercomTests", ["Primitives", "Configuration", "UserAgent", "Intercom"]),
+        tests("IntercomTests", ["Primitives", "Configuration", "SIP", "UserAgent", "Intercom"]),
         tests("ExchangeTests", ["Primitives", "SIP", "SDP", "RTP", "Exchange"]),
         tests("EventLoopTests", ["Primitives", "EventLoop", "CLinux"]),
         tests("NetworkTests", ["Primitives", "SIP", "EventLoop", "Network", "CLinux"]),
         tests("GPIOTests", ["Primitives", "EventLoop", "GPIO"]),
         tests("AudioTests", ["Primitives", "Audio"]),
         tests("MediaTests", ["Primitives", "SDP", "RTP", "Audio", "Media", "EventLoop", "CLinux"]),
-        tests("APITests", ["Primitives", "API", "EventLoop", "CLinux"]),
+        tests("APITests", ["Primitives", "API", "EventLoop", "Network", "CLinux"]),
         tests("ApplianceTests", ["Primitives", "Configuration", "Appliance", "EventLoop", "API", "CLinux"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,1 +1,174 @@
-// Placeholder until the first file of this target arrives.
+package import Configuration
+package import Primitives
+package import UserAgent
+
+/// The door station's logic: what buttons, calls, digits and requests lead to. A core: it owns no line, no socket and
+/// no clock.
+package struct Intercom {
+    var configuration: Configuration
+    let numbering: CallNumbering
+
+    var buttons: [Button] = []
+    var lights: [Light] = []
+    var doors: [Door] = []
+    var calls: [CallKey: Leg] = [:]
+    var attempts: [Int: DialAttempt] = [:]
+    var nextAttempt = 1
+    var accountStates: [String: AccountStatus.State] = [:]
+    var hasFault = false
+    var lockOut: LockOut
+    var tone: (tone: CallTone, until: Instant?)?
+    var isRinging = false
+    /// An answer pressed before its call; until when it counts.
+    var armedUntil: Instant?
+
+    package init(
+        _ configuration: Configuration, numbering: CallNumbering, lockOut: LockOut = LockOut(), at now: Instant
+    ) {
+        self.configuration = configuration
+        self.numbering = numbering
+        self.lockOut = lockOut
+        buttons = configuration.buttons.map { Button($0) }
+        lights = configuration.leds.map { Light($0, at: now) }
+        doors = configuration.doors.map { Door($0) }
+        for account in configuration.accounts {
+            accountStates[account.name] = account.registers ? .unregistered : .disabled
+        }
+        for index in lights.indices { _ = lights[index].show(states, at: now) }
+    }
+
+    /// When `deadlineReached` is next due; nil while nothing is pending.
+    package var deadline: Instant? {
+        var deadlines: [Instant?] = [tone?.until, armedUntil]
+        deadlines += buttons.map(\.deadline)
+        deadlines += lights.map(\.deadline)
+        deadlines += doors.map(\.closesAt)
+        for leg in calls.values { deadlines += [leg.deadline, leg.entry.deadline] }
+        deadlines += attempts.values.map(\.deadline)
+        return deadlines.compactMap { $0 }.min()
+    }
+
+    package mutating func handle(_ input: IntercomInput, at now: Instant, _ out: inout [IntercomOutput]) {
+        switch input {
+        case .level(let button, let high, let time): level(of: button, high, at: time, now, &out)
+        case .press(let button, let time): virtualPress(button, for: time, at: now, &out)
+        case .account(let status): accountStates[status.name] = status.state
+        case .incoming(let call): incoming(call, at: now, &out)
+        case .call(let status): changed(status, at: now, &out)
+        case .digit(let call, let digit, let source): self.digit(digit, in: call, by: source, at: now, &out)
+        case .fault(let stands): hasFault = stands
+        case .muted(let call, let muted): calls[call]?.isMuted = muted
+        case .configure(let configuration): configure(configuration, at: now, &out)
+        case .stop: stop(&out)
+        case .deadlineReached: break
+        }
+        deadlinesReached(at: now, &out)
+        showLights(at: now, &out)
+    }
+
+    private mutating func deadlinesReached(at now: Instant, _ out: inout [IntercomOutput]) {
+        buttonDeadlines(at: now, &out)
+        for index in doors.indices {
+            if let closesAt = doors[index].closesAt, now >= closesAt { close(index, &out) }
+        }
+        callDeadlines(at: now, &out)
+        if let until = armedUntil, now >= until { armedUntil = nil }
+        if let until = tone?.until, now >= until { play(nil, at: now, &out) }
+    }
+
+    /// The states that hold, for the LEDs.
+    var states: Set<LEDState> {
+        var states: Set<LEDState> = [.idle]
+        if doors.contains(where: \.isOpen) { states.insert(.doorOpen) }
+        for leg in calls.values {
+            switch leg.state {
+            case .talking, .held, .heldByPeer: states.insert(.talking)
+            case .incoming: states.insert(.ringing)
+            case .dialing, .ringing, .early: states.insert(.calling)
+            case .ended: break
+            }
+        }
+        if hasFault { states.insert(.fault) }
+        let registering = accountStates.values.filter { $0 != .disabled }
+        if registering.contains(where: { $0 != .registered }) {
+            states.insert(.unregistered)
+        } else if !registering.isEmpty {
+            states.insert(.registered)
+        }
+        return states
+    }
+
+    private mutating func showLights(at now: Instant, _ out: inout [IntercomOutput]) {
+        let states = states
+        for index in lights.indices {
+            let wasLit = lights[index].isLit
+            let isNews = lights[index].show(states, at: now)
+            if let deadline = lights[index].deadline, now >= deadline { lights[index].step(at: now) }
+            let light = lights[index]
+            if light.isLit != wasLit { out.append(.light(light.settings.name, lit: light.isLit)) }
+            if isNews { out.append(.event(.light(name: light.settings.name, state: light.state))) }
+        }
+    }
+
+    /// Takes over a new configuration: what did not change keeps its state, calls and open doors go on.
+    private mutating func configure(_ new: Configuration, at now: Instant, _ out: inout [IntercomOutput]) {
+        for (index, door) in doors.enumerated().reversed()
+        where !new.doors.contains(where: { $0.name == door.settings.name }) {
+            if door.isOpen { close(index, &out) }
+            doors.remove(at: index)
+        }
+        doors = new.doors.map { settings in
+            var door = doors.first { $0.settings.name == settings.name } ?? Door(settings)
+            door.settings = settings
+            return door
+        }
+        buttons = new.buttons.map { settings in
+            guard var button = buttons.first(where: { $0.settings.name == settings.name }),
+                button.settings.line == settings.line, button.settings.active == settings.active
+            else { return Button(settings) }
+            button.configure(settings)
+            return button
+        }
+        lights = new.leds.map { settings in
+            guard var light = lights.first(where: { $0.settings.name == settings.name }),
+                light.settings.line == settings.line, light.settings.active == settings.active
+            else { return Light(settings, at: now) }
+            light.configure(settings, at: now)
+            return light
+        }
+        accountStates = accountStates.filter { state in new.accounts.contains { $0.name == state.key } }
+        for account in new.accounts where accountStates[account.name] == nil {
+            accountStates[account.name] = account.registers ? .unregistered : .disabled
+        }
+        configuration = new
+    }
+
+    /// Everything to rest: relays first.
+    private mutating func stop(_ out: inout [IntercomOutput]) {
+        for index in doors.indices where doors[index].isOpen { close(index, &out) }
+        if isRinging { out.append(.stopRinging) }
+        isRinging = false
+        if tone != nil { out.append(.tone(nil)) }
+        tone = nil
+        attempts = [:]
+    }
+
+    // MARK: For the status document
+
+    package var lightStatuses: [(name: String, line: LineReference, state: LEDState?, lit: Bool)] {
+        lights.map { ($0.settings.name, $0.settings.line, $0.state, $0.isLit) }
+    }
+
+    package var buttonStatuses: [(name: String, line: LineReference, pressed: Bool)] {
+        buttons.map { ($0.settings.name, $0.settings.line, $0.isPressed) }
+    }
+
+    package var doorStatuses: [(name: String, relay: Bool)] { doors.map { ($0.settings.name, $0.isOpen) } }
+
+    /// The group that a call is a leg of.
+    package func group(of call: CallKey) -> String? {
+        calls[call]?.attempt.flatMap { attempts[$0]?.plan.group } ?? calls[call]?.group
+    }
+
+    package func isMuted(_ call: CallKey) -> Bool { calls[call]?.isMuted ?? false }
+}

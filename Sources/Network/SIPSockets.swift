@@ -194,9 +194,7 @@ extension SIPSockets {
             datagrams[family] = socket
             return socket.address
         }
-        let listener = try StreamListener(on: loop, address, options) { [unowned self] (socket: consuming Socket, remote) in
-            accept(socket, remote)
-        }
+        let listener = try StreamListener(on: loop, address, options) { [unowned self] in accept($0, $1) }
         listeners[family] = listener
         return listener.address
     }

@@ -110,9 +110,7 @@ struct ResolveCases: Decodable {
         return Locator.Destination(host: host, port: port, transport: transport, isSecure: secure)
     }
 
-    static let due = ResolveCases.all.resolution.filter { !ResolveCases.owed.contains($0.id) }
-
-    @Test(arguments: due)
+    @Test(arguments: ResolveCases.all.resolution.filter { !ResolveCases.owed.contains($0.id) })
     func findsTheTargets(of sample: ResolveCases.Resolution) throws {
         let destination = try #require(Self.destination(sample.uri))
         let transports = (sample.supports ?? ["udp", "tcp", "tls"]).compactMap(Transport.init)

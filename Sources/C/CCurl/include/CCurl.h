@@ -1,2 +1,3 @@
 #pragma once
 #include <curl/curl.h>
+#include "CCurlBlocking.h"

@@ -1,0 +1,121 @@
+internal import Configuration
+internal import EventLoop
+internal import Primitives
+internal import SIP
+internal import UserAgent
+
+/// From the operator's words to what the user agent needs.
+struct AccountTranslation {
+    var deviceName: String?
+    var credentials: Credentials
+    var identity: Identity
+    var random: Randomness
+    /// What went wrong, by account; the account works as far as it can.
+    var problems: [(account: String, text: String)] = []
+
+    mutating func settings(for configuration: Configuration, product: String) -> UserAgentSettings {
+        var settings = UserAgentSettings(instance: identity.instance)
+        settings.product = product
+        settings.maxCalls = configuration.call.maxCalls
+        settings.ipv6 = configuration.network.ipv6
+        settings.accounts = configuration.accounts.compactMap { account($0) }
+        return settings
+    }
+
+    /// nil if the URI cannot be used, which reading the configuration has ruled out.
+    private mutating func account(_ settings: AccountSettings) -> Account? {
+        guard let uri = uri(settings.uri, of: settings.name), let user = uri.user else { return nil }
+        let authUser = settings.authUser ?? user
+        var registrar = uri
+        if let text = settings.registrar, let named = self.uri(text, of: settings.name) { registrar = named }
+        registrar.escapedUser = nil
+        registrar.escapedPassword = nil
+        let contactUser =
+            switch settings.contactUser {
+            case .random: identity.contactUser(of: settings.name, &random)
+            case .account: user
+            case .authUser: authUser
+            case .fixed(let word): word
+            }
+        var account = Account(
+            name: settings.name, uri: uri, authUser: authUser, password: password(of: settings), registrar: registrar,
+            contactUser: contactUser)
+        account.displayName = settings.displayName ?? deviceName ?? ""
+        account.outboundProxy = settings.outboundProxy.flatMap { self.uri($0, of: settings.name) }
+        switch settings.transport {
+        case .auto: account.transport = .auto
+        case .udp: account.transport = .fixed(.udp)
+        case .tcp: account.transport = .fixed(.tcp)
+        }
+        account.registers = settings.registers
+        account.expires = UInt32(clamping: settings.expires.nanoseconds / 1_000_000_000)
+        switch settings.autoAnswer {
+        case .never: account.autoAnswer = .never
+        case .always: account.autoAnswer = .always
+        case .header: account.autoAnswer = .header
+        case .list: account.autoAnswer = .list
+        }
+        account.autoAnswerFrom = settings.autoAnswerFrom.compactMap { CallerMatch($0.description) }
+        account.autoAnswerAfter = settings.autoAnswerAfter
+        switch settings.acceptFrom {
+        case .registrar: account.acceptFrom = .registrar
+        case .anyone: account.acceptFrom = .anyone
+        case .sources(let sources):
+            account.acceptFrom = .listed(
+                sources.compactMap { source in
+                    switch source {
+                    case .host(let host): .host(host)
+                    case .network(let address, let length): .network(address, prefixLength: length)
+                    case .caller(let pattern): CallerMatch(pattern.description).map { .caller($0) }
+                    }
+                })
+        }
+        account.codecs = settings.codecs.map { name in
+            switch name {
+            case .opus: .opus
+            case .g722: .g722
+            case .pcma: .pcma
+            case .pcmu: .pcmu
+            }
+        }
+        switch settings.dtmf {
+        case .auto: account.dtmf = .auto
+        case .rfc4733: account.dtmf = .rfc4733
+        case .info: account.dtmf = .info
+        }
+        account.keepAlive = settings.keepAlive
+        account.headers = settings.headers.map { ($0.name, $0.value) }
+        account.catchAll = settings.catchAll
+        account.aliases = settings.aliases
+        return account
+    }
+
+    private mutating func uri(_ text: String, of account: String) -> SIPURI? {
+        do throws(ParseError) {
+            return try SIPURI(text)
+        } catch {
+            problems.append((account, "\(text) is no usable URI: \(error)"))
+            return nil
+        }
+    }
+
+    private mutating func password(of settings: AccountSettings) -> Password {
+        guard let source = settings.passwordSource else { return Password("") }
+        do throws(SystemError) {
+            let octets: [UInt8]
+            switch source {
+            case .literal(let secret): return Password(secret.revealed)
+            case .file(let path): octets = Credentials.withoutLineEnd(try SmallFile.read(path, limit: 4096))
+            case .credential(let name): octets = try credentials.read(name)
+            }
+            guard let text = String(validating: octets, as: UTF8.self) else {
+                problems.append((settings.name, "the password is not UTF-8"))
+                return Password("")
+            }
+            return Password(text)
+        } catch {
+            problems.append((settings.name, "no password: \(error)"))
+            return Password("")
+        }
+    }
+}

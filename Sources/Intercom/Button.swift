@@ -1,0 +1,133 @@
+internal import Configuration
+internal import Primitives
+internal import UserAgent
+
+/// A button with what it waits for.
+struct Button: Sendable {
+    private(set) var settings: ButtonSettings
+    private var debouncer: Debouncer
+    private var detector: PressDetector
+    /// A press by program that has yet to end.
+    var virtualRelease: Instant?
+    /// The dial that this button began, and when.
+    var attempt: (number: Int, since: Instant)?
+
+    init(_ settings: ButtonSettings) {
+        self.settings = settings
+        debouncer = Debouncer(period: settings.debounce, level: false)
+        detector = PressDetector(holdTime: settings.hold == nil ? nil : settings.holdTime)
+    }
+
+    var isPressed: Bool { detector.isPressed }
+    var deadline: Instant? { earliest(debouncer.deadline, detector.deadline, virtualRelease) }
+
+    mutating func configure(_ settings: ButtonSettings) {
+        self.settings = settings
+        debouncer.period = settings.debounce
+        detector.holdTime = settings.hold == nil ? nil : settings.holdTime
+    }
+
+    /// The line shows "pressed" or not since `time`.
+    mutating func edge(toPressed pressed: Bool, at time: Instant) -> [PressDetector.Gesture] {
+        gestures(debouncer.edge(to: pressed, at: time))
+    }
+
+    /// What the time alone has brought about.
+    mutating func passed(_ now: Instant) -> [PressDetector.Gesture] {
+        var gestures = self.gestures(debouncer.settle(at: now))
+        if let release = virtualRelease, now >= release {
+            virtualRelease = nil
+            gestures += edge(toPressed: false, at: release)
+            gestures += self.gestures(debouncer.settle(at: now))
+        }
+        return gestures + detector.passed(now)
+    }
+
+    private mutating func gestures(_ changes: [(level: Bool, at: Instant)]) -> [PressDetector.Gesture] {
+        changes.flatMap { detector.change(toPressed: $0.level, at: $0.at) }
+    }
+}
+
+extension Intercom {
+    mutating func level(of name: String, _ high: Bool, at time: Instant, _ now: Instant, _ out: inout [IntercomOutput])
+    {
+        guard let index = buttons.firstIndex(where: { $0.settings.name == name }) else { return }
+        let pressed = high == (buttons[index].settings.active == .high)
+        act(on: buttons[index].edge(toPressed: pressed, at: time), index, at: now, &out)
+    }
+
+    mutating func virtualPress(_ name: String, for time: Duration, at now: Instant, _ out: inout [IntercomOutput]) {
+        guard let index = buttons.firstIndex(where: { $0.settings.name == name }) else { return }
+        act(on: buttons[index].edge(toPressed: true, at: now), index, at: now, &out)
+        buttons[index].virtualRelease = now + max(time, buttons[index].settings.debounce)
+    }
+
+    mutating func buttonDeadlines(at now: Instant, _ out: inout [IntercomOutput]) {
+        for index in buttons.indices {
+            if let deadline = buttons[index].deadline, now >= deadline {
+                act(on: buttons[index].passed(now), index, at: now, &out)
+            }
+        }
+    }
+
+    private mutating func act(
+        on gestures: [PressDetector.Gesture], _ index: Int, at now: Instant, _ out: inout [IntercomOutput]
+    ) {
+        for gesture in gestures {
+            let settings = buttons[index].settings
+            out.append(.event(.button(name: settings.name, action: gesture)))
+            switch gesture {
+            case .press: perform(action(of: settings), of: index, at: now, &out)
+            case .hold: perform(settings.hold ?? .nothing, of: index, at: now, &out)
+            case .release: break
+            }
+        }
+    }
+
+    /// What a press means now.
+    private func action(of settings: ButtonSettings) -> Action {
+        if let action = settings.whileRinging, calls.values.contains(where: { $0.state == .incoming }) { return action }
+        if let action = settings.whileTalking, calls.values.contains(where: \.isAnswered) { return action }
+        return settings.press
+    }
+
+    private mutating func perform(_ action: Action, of index: Int, at now: Instant, _ out: inout [IntercomOutput]) {
+        let name = buttons[index].settings.name
+        do throws(IntercomRefusal) {
+            switch action {
+            case .nothing: break
+            case .dial(let target): try dial(target, byButton: index, at: now, &out)
+            case .answer:
+                if oldest(where: { $0.state == .incoming }) == nil, configuration.call.answerArm > .zero {
+                    armedUntil = armedUntil == nil ? now + configuration.call.answerArm : nil
+                } else {
+                    _ = try request(.answer(nil), at: now, &out)
+                }
+            case .hangUp: _ = try request(.hangUp(nil), at: now, &out)
+            case .answerOrHangUp:
+                let rings = oldest { $0.state == .incoming } != nil
+                _ = try request(rings ? .answer(nil) : .hangUp(nil), at: now, &out)
+            case .open(let door): try open(door, by: "button \(name)", at: now, &out)
+            case .mute:
+                let call = try find(nil, "mute") { $0.isAnswered }
+                _ = try request(.mute(call, !isMuted(call)), at: now, &out)
+            case .volume(let step): out.append(.volume(step))
+            }
+        } catch {
+            out.append(.note(IntercomNote(level: .info, text: "button \(name): \(action): \(error)")))
+        }
+    }
+
+    /// A second press of the button whose call still goes on ends it; in the first 5 s it changes nothing (I6).
+    private mutating func dial(
+        _ target: DialTarget, byButton index: Int, at now: Instant, _ out: inout [IntercomOutput]
+    ) throws(IntercomRefusal) {
+        if let (number, since) = buttons[index].attempt, attempts[number] != nil {
+            if now - since >= .seconds(5) { end(number, .normal, at: now, &out) }
+            return
+        }
+        let number = nextAttempt
+        buttons[index].attempt = (number, now)
+        _ = try request(.dial(target: target, headers: []), at: now, &out)
+    }
+}

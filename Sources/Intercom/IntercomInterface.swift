@@ -1,0 +1,96 @@
+package import Configuration
+package import Primitives
+package import UserAgent
+
+package enum IntercomInput: Sendable {
+    /// A button's line shows this level since `time` (the kernel's stamp): at start, and at each edge.
+    case level(button: String, high: Bool, at: Instant)
+    /// A press by program: the same way as a finger's, debounce included.
+    case press(button: String, for: Duration)
+    case account(AccountStatus)
+    case incoming(IncomingCall)
+    case call(CallStatus)
+    /// A digit of the far side, in a confirmed call.
+    case digit(CallKey, digit: UInt8, by: DigitSource)
+    /// Whether any fault stands, for the LEDs.
+    case fault(Bool)
+    case muted(CallKey, Bool)
+    case configure(Configuration)
+    case stop
+    case deadlineReached
+}
+
+/// How a digit came.
+package enum DigitSource: String, Equatable, Sendable { case rfc4733, info }
+
+package enum IntercomOutput: Sendable {
+    case light(String, lit: Bool)
+    case relay(door: String, on: Bool)
+    case dial(DialOrder)
+    /// Their side hears that ours rings.
+    case ring(CallKey)
+    /// `byItself`: with a beep and half a second of muted microphone (I2).
+    case answer(CallKey, byItself: Bool)
+    case reject(CallKey, code: Int)
+    case hangUp(CallKey, HangUpReason)
+    case hold(CallKey)
+    case resume(CallKey)
+    case mute(CallKey, Bool)
+    /// The ringer rings for a call to this account.
+    case startRinging(account: String)
+    case stopRinging
+    /// On the speaker; nil: silence.
+    case tone(CallTone?)
+    /// A step of the speaker's volume.
+    case volume(Int)
+    /// Keep this over a restart.
+    case keep(LockOut)
+    case event(IntercomEvent)
+    case note(IntercomNote)
+}
+
+/// What the speaker plays beside voices.
+package enum CallTone: String, Equatable, Sendable {
+    case ringback, busy, congestion, ended, waiting
+}
+
+package enum IntercomEvent: Equatable, Sendable {
+    case button(name: String, action: PressDetector.Gesture)
+    case light(name: String, state: LEDState?)
+    /// `by`: `dtmf`, `button NAME`, `command`, `time`; for a code with a name, `dtmf NAME`.
+    case door(name: String, isOpen: Bool, by: String)
+    /// No digit in a call that may open a door.
+    case digit(CallKey, digit: UInt8?, by: DigitSource)
+    /// Door codes are shut off for so long.
+    case lockedOut(Duration)
+}
+
+package struct IntercomNote: Equatable, Sendable {
+    package enum Level: Sendable { case warning, notice, info }
+    package var level: Level
+    package var call: CallKey?
+    package var text: String
+}
+
+/// What a person or program asks for; answered at once.
+package enum IntercomRequest: Equatable, Sendable {
+    case dial(target: DialTarget, headers: [HeaderField])
+    case answer(CallKey?)
+    case reject(CallKey?, code: Int)
+    case hangUp(CallKey?)
+    case hold(CallKey?)
+    case resume(CallKey?)
+    case mute(CallKey?, Bool)
+    case open(door: String)
+}
+
+package enum IntercomRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+    case unknown(String)
+    case impossible(String)
+
+    package var description: String {
+        switch self {
+        case .unknown(let text), .impossible(let text): text
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import API
+import EventLoop
+import Foundation
+import Network
+import Primitives
+import Synchronization
+import Testing
+
+/// The server on a loop of this thread, clients on threads of their own.
+@Suite struct ControlServerTests {
+    let loop: EventLoop
+    let path: String
+
+    init() throws {
+        loop = try EventLoop()
+        path = NSTemporaryDirectory() + "portero-\(UUID().uuidString.prefix(8)).sock"
+    }
+
+    /// Turns the loop until `body`, on another thread, is done.
+    func whileServing<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+        let result = Mutex<Result<Value, any Error>?>(nil)
+        let wake = try loop.wakeUp {}
+        let wakeUp = wake.wakeUp
+        let box = Box(result)
+        Thread.detachNewThread {
+            let value = Result { try body() }
+            box.result.withLock { $0 = value }
+            wakeUp.signal()
+        }
+        let end = loop.now + .seconds(30)
+        while loop.now < end {
+            try loop.turn(atMost: .milliseconds(100))
+            if let value = box.result.withLock({ $0 }) { return try value.get() }
+        }
+        throw ControlClient.Failure.failed("no answer in 30 s")
+    }
+
+    final class Box<Value: Sendable>: Sendable {
+        let result: Mutex<Result<Value, any Error>?>
+        init(_ result: consuming sending Mutex<Result<Value, any Error>?>) { self.result = result }
+    }
+
+    func server(_ perform: @escaping (ControlRequest) -> ControlResult) throws -> ControlServer {
+        try ControlServer(loop: loop, path: path, missedLine: { "missed \($0)" }, perform: perform)
+    }
+
+    @Test func answersRequests() throws {
+        let server = try server { request in
+            switch request {
+            case .status: .done(.members(["a": .integer(1)]))
+            case .open(let door): .unknown("no door named \(door)")
+            case .dial: .created(.members(["id": .string("c1")]))
+            case .reload: .faulty("faults", faults: ["x:1: bad"])
+            default: .impossible("not now")
+            }
+        }
+        defer { server.stop() }
+        let client = ControlClient(socket: path)
+        let answers = try whileServing {
+            try [
+                client.send("GET", "/v1/status", body: nil), client.send("POST", "/v1/doors/x/open", body: nil),
+                client.send("POST", "/v1/calls", body: #"{"target":"x"}"#),
+                client.send("POST", "/v1/reload", body: nil),
+                client.send("POST", "/v1/calls/-/answer", body: nil), client.send("POST", "/v1/calls", body: "{"),
+                client.send("PUT", "/v1/status", body: nil), client.send("GET", "/v2", body: nil),
+                client.send("POST", "/v1/calls", body: String(repeating: " ", count: 300_000)),
+            ].map { "\($0.status) \(String(decoding: $0.body, as: UTF8.self))" }
+        }
+        #expect(answers.map { $0.prefix(3) } == ["200", "404", "201", "422", "409", "400", "405", "404", "413"])
+        #expect(answers[0] == "200 {\"a\":1}\n")
+        #expect(answers[3] == "422 {\"error\":\"faults\",\"faults\":[\"x:1: bad\"]}\n")
+    }
+
+    @Test func followersGetEachEvent() throws {
+        let server = try server { _ in .done(nil) }
+        defer { server.stop() }
+        let client = ControlClient(socket: path)
+        // An event a turn; the turns begin before the follower is there, and end when it has the last.
+        var sent = 0
+        loop.afterTurn = {
+            sent += 1
+            server.publish("{\"n\":\(sent)}")
+        }
+        let text = try whileServing {
+            let text = Collected()
+            try client.follow("/v1/events") { octets in
+                text.append(octets)
+                return text.string.split(separator: "\n\n").count < 50
+            }
+            return text.string
+        }
+        let numbers = text.split(separator: "\n\n").compactMap { Int($0.filter(\.isNumber)) }
+        #expect(numbers.count >= 50)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 + 1 == $1 })
+    }
+
+    final class Collected: @unchecked Sendable {  // one thread appends and reads
+        var octets: [UInt8] = []
+        func append(_ part: UnsafeRawBufferPointer) { octets += part }
+        var string: String { String(decoding: octets, as: UTF8.self) }
+    }
+
+    @Test func aSecondApplianceIsRefusedAndADeadSocketReplaced() throws {
+        let first = try server { _ in .done(nil) }
+        #expect(throws: SystemError.self) { try server { _ in .done(nil) } }
+        first.stop()
+        try Data().write(to: URL(fileURLWithPath: path))
+        let second = try server { _ in .done(nil) }
+        second.stop()
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func nobodyThere() {
+        #expect(throws: ControlClient.Failure.notRunning) {
+            try ControlClient(socket: path).send("GET", "/v1/status", body: nil)
+        }
+    }
+}

@@ -1,0 +1,236 @@
+import Configuration
+import Intercom
+import Primitives
+import Testing
+import UserAgent
+
+@Suite struct DoorCodeTests {
+    func talking(_ change: (inout Configuration) -> Void = { _ in }, lockOut: LockOut = LockOut()) -> Station {
+        var station = Station(change, lockOut: lockOut)
+        _ = station.incoming(.automatic(after: .zero))
+        station.status(CallKey(1), .talking)
+        _ = station.said()
+        return station
+    }
+
+    @Test func theRightCodeOpensOnceAndTheRelayFallsByItself() {
+        var station = talking()
+        station.key("4711", in: CallKey(1))
+        #expect(station.said() == ["relay front on"])
+        station.status(CallKey(1), .ended, cause: "normal")
+        _ = station.said()
+        station.pass(.seconds(5))
+        #expect(station.said().contains("relay front off"))
+    }
+
+    @Test func aCodeOfAnotherLengthWorksToo() {
+        var station = talking()
+        station.key("081500", in: CallKey(1))
+        #expect(station.said() == ["relay front on"])
+    }
+
+    @Test func neverInEarlyMedia() {
+        var station = Station()
+        station.press()
+        station.status(CallKey(1), .early)
+        _ = station.said()
+        station.key("4711", in: CallKey(1))
+        #expect(station.said() == [])
+    }
+
+    @Test func inACallThatCanOpenDigitsAreNotShown() {
+        var station = talking()
+        station.key("9", in: CallKey(1))
+        let shown = station.out.contains {
+            if case .event(.digit(_, digit: let digit, by: _)) = $0 { digit != nil } else { false }
+        }
+        #expect(!shown)
+        station = talking { $0.doors[0].codes = [] }
+        station.key("9", in: CallKey(1))
+        let digits = station.out.compactMap {
+            if case .event(.digit(_, digit: let digit, by: _)) = $0 { digit } else { nil }
+        }
+        #expect(digits == [UInt8(ascii: "9")])
+    }
+
+    @Test func onlyWhoMay() throws {
+        let pattern = try #require(CallerPattern("sip:2*@pbx.example"))
+        var station = talking { $0.doors[0].codeFrom = .callers([pattern]) }
+        station.key("4711", in: CallKey(1))
+        #expect(station.said() == [])
+    }
+
+    @Test func threeWrongOnesAndTheRestOfTheCallCountsForNothing() {
+        var station = talking()
+        for _ in 0..<3 { station.key("999999", in: CallKey(1)) }
+        station.key("4711", in: CallKey(1))
+        #expect(station.said() == ["keep", "keep", "keep"])
+    }
+
+    @Test func aPauseVoidsWhatWasKeyedAndCountsAsWrong() {
+        var station = talking()
+        station.key("47", in: CallKey(1))
+        station.pass(.seconds(4))
+        #expect(station.said() == ["keep"])
+        station.key("11", in: CallKey(1))
+        #expect(station.said() == [])
+        station.pass(.seconds(5))
+        station.key("4711", in: CallKey(1))
+        #expect(station.said() == ["keep", "relay front on"])
+    }
+
+    @Test func holdVoidsWhatWasKeyed() {
+        var station = talking()
+        station.key("47", in: CallKey(1))
+        station.status(CallKey(1), .heldByPeer, hold: .remote)
+        station.status(CallKey(1), .talking)
+        station.key("4711", in: CallKey(1))
+        #expect(station.said() == ["relay front on"])
+    }
+
+    /// Calls one after another of the same caller, each with two wrong codes.
+    @Test func fiveWrongOnesOfACallerLockTheCodes() {
+        var station = Station()
+        for number in 1...3 {
+            let call = station.incoming(.automatic(after: .zero))
+            station.status(call, .talking)
+            for _ in 0..<(number == 3 ? 1 : 2) { station.key("999999", in: call) }
+            station.status(call, .ended, cause: "normal")
+        }
+        #expect(station.said().contains("locked \(Duration.seconds(900))"))
+        let call = station.incoming(.automatic(after: .zero))
+        station.status(call, .talking)
+        station.key("4711", in: call)
+        #expect(!station.said().contains("relay front on"))
+        station.pass(.seconds(299))
+        station.status(call, .ended, cause: "normal")
+        station.pass(.seconds(601))
+        let later = station.incoming(.automatic(after: .zero))
+        station.status(later, .talking)
+        station.key("4711", in: later)
+        #expect(station.said().contains("relay front on"))
+    }
+}
+
+@Suite struct LockOutTests {
+    @Test func twentyInAnHourLockWhoeverTheyComeFrom() {
+        var lockOut = LockOut()
+        for number in 0..<19 { #expect(lockOut.wrongCode(of: "\(number)", at: .zero + .seconds(number)) == nil) }
+        #expect(lockOut.wrongCode(of: "x", at: .zero + .seconds(20)) == .seconds(900))
+    }
+
+    @Test func theTimeDoublesUpToFourHours() {
+        var lockOut = LockOut()
+        var now = Instant.zero
+        var times: [Duration] = []
+        for _ in 0..<6 {
+            for _ in 0..<5 { if let time = lockOut.wrongCode(of: "a", at: now) { times.append(time) } }
+            now += .seconds(5 * 3600)
+        }
+        #expect(times == [900, 1800, 3600, 7200, 14400, 14400].map { .seconds($0) })
+    }
+
+    @Test(arguments: [(0, true), (800_000, true), (900_000, false), (-5_000_000, true)])
+    func aRestartDoesNotShortenIt(passed: Int64, locked: Bool) {
+        var lockOut = LockOut()
+        for _ in 0..<5 { _ = lockOut.wrongCode(of: "a", at: .zero) }
+        let record = lockOut.record(at: .zero, wall: UTCTime(milliseconds: 10_000_000))
+        let restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 10_000_000 + passed))
+        #expect(restored.isLocked(at: .zero) == locked)
+    }
+
+    @Test func countsGoOnAfterARestart() {
+        var lockOut = LockOut()
+        for _ in 0..<4 { _ = lockOut.wrongCode(of: "a", at: .zero) }
+        var restored = LockOut(
+            lockOut.record(at: .zero, wall: UTCTime(milliseconds: 0)), at: .zero + .seconds(77),
+            wall: UTCTime(milliseconds: 60_000))
+        #expect(restored.wrongCode(of: "a", at: .zero + .seconds(80)) == .seconds(900))
+    }
+}
+
+@Suite struct LightTests {
+    @Test func theFirstStateThatHoldsAndHasAPatternWins() {
+        var station = Station()
+        #expect(station.intercom.lightStatuses.first?.state == .registered)
+        station.register("house", .failed)
+        #expect(station.intercom.lightStatuses.first?.state == .unregistered)
+        station.press()
+        #expect(station.intercom.lightStatuses.first?.state == .calling)
+        station.handle(.fault(true))
+        #expect(station.intercom.lightStatuses.first?.state == .calling)
+        _ = try? station.intercom.request(.open(door: "front"), at: station.now, &station.out)
+        station.handle(.deadlineReached)
+        #expect(station.intercom.lightStatuses.first?.state == .doorOpen)
+    }
+
+    @Test func aPatternRunsFromTheMomentItsStateBegins() {
+        var station = Station()
+        station.pass(.milliseconds(1234))
+        station.register("house", .failed)
+        var changes: [(Instant, Bool)] = []
+        for _ in 0..<5 {
+            let last = station.out.compactMap { if case .light(_, let lit) = $0 { lit } else { nil } }.last
+            if let last { changes.append((station.now, last)) }
+            station.out = []
+            guard let deadline = station.intercom.deadline else { break }
+            station.now = deadline
+            station.handle(.deadlineReached)
+        }
+        // It was lit (registered = on) and blinks now: 500 ms lit, 500 ms dark.
+        #expect(
+            changes.map { $0.0 - (.zero + .milliseconds(1234)) } == [
+                .milliseconds(500), .seconds(1), .milliseconds(1500), .seconds(2),
+            ])
+        #expect(changes.map(\.1) == [false, true, false, true])
+    }
+
+    @Test func aSteadyLightNeverWakesTheLoop() {
+        let station = Station()
+        #expect(station.intercom.deadline == nil)
+    }
+}
+
+@Suite struct ReloadTests {
+    @Test func aRemovedDoorGoesToRestFirstAndOthersStayOpen() throws {
+        var station = Station { $0.doors.append(DoorSettings(name: "gate", relay: .simulated("gate"))) }
+        _ = try station.intercom.request(.open(door: "front"), at: station.now, &station.out)
+        _ = try station.intercom.request(.open(door: "gate"), at: station.now, &station.out)
+        _ = station.said()
+        var configuration = Station.configuration
+        configuration.doors[0].openTime = .seconds(9)
+        station.handle(.configure(configuration))
+        #expect(station.said() == ["relay gate off"])
+        #expect(station.intercom.doorStatuses.map(\.relay) == [true])
+    }
+
+    @Test func callsAndHeldButtonsGoOn() {
+        var station = Station { $0.buttons[0].hold = .open(door: "front") }
+        station.press()
+        station.handle(.level(button: "bell", high: false, at: station.now))
+        station.pass(.seconds(1))
+        var configuration = station.intercomConfiguration
+        configuration.call.maxDuration = .seconds(10)
+        station.handle(.configure(configuration))
+        _ = station.said()
+        station.pass(.milliseconds(1100))
+        #expect(station.said() == ["relay front on"])
+    }
+
+    @Test func stopBringsRelaysToRest() throws {
+        var station = Station()
+        _ = try station.intercom.request(.open(door: "front"), at: station.now, &station.out)
+        _ = station.incoming()
+        _ = station.said()
+        station.handle(.stop)
+        #expect(station.said() == ["relay front off", "stop ringing"])
+    }
+}
+
+extension Station {
+    var intercomConfiguration: Configuration {
+        var configuration = Station.configuration
+        configuration.buttons[0].hold = .open(door: "front")
+        return configuration
+    }
+}

@@ -1,0 +1,134 @@
+import Configuration
+import Intercom
+import Primitives
+import SIP
+import Testing
+import UserAgent
+
+/// A door station with a clock of its own: what goes in, what came out, no sleeping.
+struct Station {
+    var intercom: Intercom
+    var now = Instant.zero
+    var out: [IntercomOutput] = []
+    let numbering = CallNumbering()
+
+    init(_ change: (inout Configuration) -> Void = { _ in }, lockOut: LockOut = LockOut()) {
+        var configuration = Station.configuration
+        change(&configuration)
+        intercom = Intercom(configuration, numbering: numbering, lockOut: lockOut, at: .zero)
+        for account in configuration.accounts { register(account.name) }
+        out = []
+    }
+
+    static var configuration: Configuration {
+        var configuration = Configuration()
+        var house = AccountSettings(name: "house", uri: "sip:door@pbx.example")
+        house.isDefault = true
+        configuration.accounts = [AccountSettings(name: "other", uri: "sip:d2@other.example"), house]
+        var bell = ButtonSettings(name: "bell", line: .simulated("bell"))
+        bell.press = .dial(DialTarget(.name("family")))
+        bell.whileRinging = .answer
+        configuration.buttons = [bell]
+        var led = LEDSettings(name: "status", line: .simulated("status"))
+        led.patterns = [
+            .idle: .off, .registered: .on, .unregistered: .blink, .calling: .pulse, .ringing: .fast, .talking: .on,
+            .doorOpen: .fast,
+        ]
+        configuration.leds = [led]
+        var front = DoorSettings(name: "front", relay: .simulated("relay"))
+        front.codes = [DoorCode(digits: Secret("4711")), DoorCode(name: "post", digits: Secret("081500"))]
+        configuration.doors = [front]
+        configuration.contacts = [
+            ContactSettings(name: "kitchen", uri: "sip:100@pbx.example"),
+            ContactSettings(name: "attic", uri: "sip:200@other.example"),
+        ]
+        configuration.contacts[1].account = "other"
+        configuration.groups = [
+            GroupSettings(name: "family", targets: [DialTarget(.name("kitchen")), DialTarget(.name("attic"))])
+        ]
+        return configuration
+    }
+
+    /// Tests name only good ones; a bad one would show as an empty telephone number.
+    static func uri(_ text: String) -> SIPURI { (try? SIPURI(text)) ?? SIPURI(telephone: "") }
+
+    mutating func handle(_ input: IntercomInput) {
+        intercom.handle(input, at: now, &out)
+    }
+
+    /// Lets time pass, stopping at each deadline.
+    mutating func pass(_ time: Duration) {
+        let end = now + time
+        var turns = 0
+        while let deadline = intercom.deadline, deadline <= end {
+            now = max(now, deadline)
+            handle(.deadlineReached)
+            turns += 1
+            if turns > 100_000 { Issue.record("the deadline does not move on from \(deadline)"); break }
+        }
+        now = end
+        handle(.deadlineReached)
+    }
+
+    mutating func register(_ name: String, _ state: AccountStatus.State = .registered) {
+        handle(.account(AccountStatus(name: name, uri: "sip:x", state: state, since: now)))
+    }
+
+    mutating func press(_ button: String = "bell", for time: Duration = .milliseconds(100)) {
+        handle(.level(button: button, high: false, at: now))
+        pass(time)
+        handle(.level(button: button, high: true, at: now))
+        pass(.milliseconds(30))
+    }
+
+    mutating func incoming(from user: String = "100", _ answer: IncomingCall.Answer = .ring) -> CallKey {
+        let call = numbering.next()
+        let caller = Station.uri("sip:\(user)@pbx.example")
+        handle(
+            .incoming(
+                IncomingCall(call: call, account: "house", why: "test", caller: caller, callerName: "", answer: answer))
+        )
+        return call
+    }
+
+    mutating func status(
+        _ call: CallKey, _ state: CallStatus.State, cause: String? = nil, hold: CallStatus.Hold = .none
+    ) {
+        var status = CallStatus(
+            call: call, direction: .outgoing, state: state, account: "house",
+            remote: Station.uri("sip:x@y"), remoteName: "", since: now, sipCallID: "")
+        status.cause = cause
+        status.hold = hold
+        handle(.call(status))
+    }
+
+    mutating func key(_ digits: String, in call: CallKey) {
+        for digit in digits.utf8 { handle(.digit(call, digit: digit, by: .rfc4733)) }
+    }
+
+    /// What came out since the last time, in short words.
+    mutating func said() -> [String] {
+        defer { out = [] }
+        return out.compactMap { output in
+            switch output {
+            case .light: nil
+            case .relay(let door, let on): "relay \(door) \(on ? "on" : "off")"
+            case .dial(let order): "dial \(order.call) \(order.uri) \(order.account)"
+            case .ring(let call): "ring \(call)"
+            case .answer(let call, let byItself): "answer \(call)\(byItself ? " by itself" : "")"
+            case .reject(let call, let code): "reject \(call) \(code)"
+            case .hangUp(let call, let reason): "hangup \(call) \(reason)"
+            case .hold(let call): "hold \(call)"
+            case .resume(let call): "resume \(call)"
+            case .mute(let call, let on): "mute \(call) \(on)"
+            case .startRinging(let account): "start ringing \(account)"
+            case .stopRinging: "stop ringing"
+            case .tone(let tone): "tone \(tone?.rawValue ?? "none")"
+            case .volume(let step): "volume \(step)"
+            case .keep: "keep"
+            case .event(let event): if case .lockedOut(let time) = event { "locked \(time)" } else { nil }
+            case .note: nil
+            }
+        }
+    }
+}
