@@ -4,11 +4,11 @@ package import Primitives
 
 /// Which own address the kernel would send from (T8): a route look-up for each destination, never "the first
 /// interface".
-package struct LocalAddress: Sendable {
-    private let lookUp: @Sendable (IPAddress) -> IPAddress?
+package struct LocalAddress {
+    private let lookUp: (IPAddress) -> IPAddress?
 
     /// Injects another look-up: a demo or a test forces a source address.
-    package init(_ lookUp: @escaping @Sendable (IPAddress) -> IPAddress?) { self.lookUp = lookUp }
+    package init(_ lookUp: @escaping (IPAddress) -> IPAddress?) { self.lookUp = lookUp }
 
     /// The kernel's routes, restricted to an interface where one is named. Sends nothing.
     package static func byRoute(interface: String? = nil) -> LocalAddress {
