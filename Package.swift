@@ -87,7 +87,7 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "Simulation", dependencies: ["Primitives", "SIP", "UserAgent"], path: "Tests/Simulation",
+            name: "Simulation", dependencies: ["Primitives", "SIP", "UserAgent", "COpenSSL"], path: "Tests/Simulation",
             swiftSettings: strict),
         tests("PrimitivesTests", ["Primitives"]),
         tests("ConfigurationTests", ["Primitives", "Configuration"]),

@@ -194,7 +194,9 @@ extension SIPSockets {
             datagrams[family] = socket
             return socket.address
         }
-        let listener = try StreamListener(on: loop, address, options) { [unowned self] in accept($0, $1) }
+        let listener = try StreamListener(on: loop, address, options) { [unowned self] (socket: consuming Socket, remote) in
+            accept(socket, remote)
+        }
         listeners[family] = listener
         return listener.address
     }

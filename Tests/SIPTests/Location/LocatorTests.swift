@@ -110,7 +110,9 @@ struct ResolveCases: Decodable {
         return Locator.Destination(host: host, port: port, transport: transport, isSecure: secure)
     }
 
-    @Test(arguments: ResolveCases.all.resolution.filter { !ResolveCases.owed.contains($0.id) })
+    static let due = ResolveCases.all.resolution.filter { !ResolveCases.owed.contains($0.id) }
+
+    @Test(arguments: due)
     func findsTheTargets(of sample: ResolveCases.Resolution) throws {
         let destination = try #require(Self.destination(sample.uri))
         let transports = (sample.supports ?? ["udp", "tcp", "tls"]).compactMap(Transport.init)

@@ -1,0 +1,68 @@
+import Primitives
+
+/// `scheme name=value, name="value" …` of challenges and credentials (RFC 3261 §25.1).
+struct AuthenticationParameters {
+    var scheme: String
+    /// Names in lower case, values without quotes.
+    var values: [String: String]
+
+    /// How many parameters of one challenge are kept; the rest is read over.
+    static let maximumCount = 32
+
+    /// All challenges of a header value: several may be joined by commas (P3). Throws where the text is malformed or
+    /// contains a line end, which must never reach a header of ours.
+    static func list(_ text: String) throws(ParseError) -> [AuthenticationParameters] {
+        if text.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A }) { throw ParseError("challenge contains a line end") }
+        var scanner = Scanner(text)
+        var list: [AuthenticationParameters] = []
+        scanner.skipWhitespace()
+        while !scanner.isAtEnd {
+            if list.count >= Limits.listValues { throw ParseError("too many challenges") }
+            list.append(try AuthenticationParameters(&scanner))
+        }
+        return list
+    }
+
+    /// The parameters of an Authentication-Info, which has no scheme.
+    static func withoutScheme(_ text: String) -> [String: String] {
+        var scanner = Scanner(text)
+        var parameters = AuthenticationParameters(scheme: "", values: [:])
+        try? parameters.read(&scanner)
+        return parameters.values
+    }
+
+    private init(scheme: String, values: [String: String]) {
+        self.scheme = scheme
+        self.values = values
+    }
+
+    private init(_ scanner: inout Scanner) throws(ParseError) {
+        scheme = try scanner.token("authentication scheme")
+        values = [:]
+        scanner.skipWhitespace()
+        try read(&scanner)
+    }
+
+    /// Reads up to the end or the scheme of another challenge.
+    private mutating func read(_ scanner: inout Scanner) throws(ParseError) {
+        scanner.skipWhitespace()
+        while !scanner.isAtEnd {
+            let start = scanner
+            let name = try scanner.token("authentication parameter").lowercased()
+            guard scanner.takeSeparator(0x3D) else {
+                // A token without "=" starts the next challenge; this one needs something of its own before it.
+                if values.isEmpty { throw ParseError("authentication parameter is malformed") }
+                scanner = start
+                return
+            }
+            let value =
+                scanner.peek == 0x22
+                ? try scanner.quotedString() : scanner.take { $0.isBlank || $0 == 0x2C || $0 == 0x22 }
+            if values.count < Self.maximumCount, values[name] == nil { values[name] = unquoted(scanner.text(value)) }
+            scanner.skipWhitespace()
+            if scanner.isAtEnd { return }
+            guard scanner.takeSeparator(0x2C) else { throw ParseError("authentication parameter is malformed") }
+            while scanner.takeSeparator(0x2C) {}
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Primitives
+import SIP
+
+/// How well an account knows the source of a request (SEC1); better ones are greater.
+enum Standing: Int, Comparable {
+    /// Nobody in particular, but the account takes calls from anyone.
+    case anyone
+    /// Named by `accept-from`.
+    case listed
+    /// The account's registrar or proxy.
+    case flow
+
+    static func < (left: Standing, right: Standing) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Who calls, as far as it is believed (I7).
+struct AssertedCaller {
+    var uri: SIPURI
+    var name: String
+
+    /// P-Asserted-Identity counts from the account's own servers only, From otherwise.
+    init(_ request: Request, standing: Standing) {
+        let asserted = standing == .flow ? request.assertedIdentities : []
+        let identity = asserted.first { $0.uri.isSIP } ?? asserted.first ?? request.from
+        uri = identity.uri.addressOfRecord
+        let name = identity.displayName ?? request.from.displayName ?? ""
+        self.name = String(String.UnicodeScalarView(name.unicodeScalars.filter { !$0.properties.isControl }))
+    }
+
+    func matches(_ patterns: [CallerMatch]) -> Bool {
+        let user = uri.scheme == .tel ? uri.numberDigits : uri.user
+        return patterns.contains { $0.matches(user: user, host: uri.host?.text ?? "") }
+    }
+}
+
+extension Unicode.Scalar.Properties {
+    fileprivate var isControl: Bool { generalCategory == .control || generalCategory == .format }
+}
+
+extension Account {
+    /// Whether the user part names this account, and how, for the log.
+    func isNamed(by user: String) -> Bool { user == uri.user || aliases.contains(user) }
+
+    /// What is done with a call that passed every check; nil: refused, for its sender insists on what it may not (I2).
+    func answer(_ request: Request, caller: AssertedCaller, standing: Standing) -> IncomingCall.Answer? {
+        let asked = AutoAnswerRequest(request)
+        let isAllowed =
+            switch autoAnswer {
+            case .never: false
+            case .always: true
+            case .list: caller.matches(autoAnswerFrom)
+            case .header:
+                asked != nil
+                    && (autoAnswerFrom.isEmpty ? standing == .flow : caller.matches(autoAnswerFrom))
+            }
+        if isAllowed { return .automatic(after: max(autoAnswerAfter, asked?.delay ?? .zero)) }
+        return asked?.isRequired == true ? nil : .ring
+    }
+}
+
+extension IPAddress {
+    /// Whether it lies in a network.
+    func isWithin(_ network: IPAddress, prefixLength: Int) -> Bool {
+        let (own, other) = (octets, network.octets)
+        guard own.count == other.count else { return false }
+        var left = max(0, min(prefixLength, own.count * 8))
+        for (a, b) in zip(own, other) where left > 0 {
+            let mask = left >= 8 ? 0xFF : UInt8(truncatingIfNeeded: 0xFF00 >> left)
+            if a & mask != b & mask { return false }
+            left -= 8
+        }
+        return true
+    }
+}
