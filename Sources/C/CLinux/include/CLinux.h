@@ -65,3 +65,5 @@ ssize_t portero_send(
     const struct portero_address *from);
 /// Takes one error (an errno number) from the socket's queue, with the destination that it is about; 0 for none.
 int portero_receive_error(int descriptor, struct portero_address *remote);
+
+#include "Media.h"

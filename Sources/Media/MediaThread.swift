@@ -1,0 +1,285 @@
+import Audio
+import CLinux
+import EventLoop
+import Glibc
+import Primitives
+
+/// The thread on which all sound is made: one tick of ten milliseconds serves every call, tone, ring and device.
+///
+/// The microphone's card drives the ticks while one is open, else the speaker's or the ringer's, else a timer. While there
+/// is nothing to do the thread sleeps on its doorbell. Nothing here allocates, locks or logs: objects come made from the
+/// loop and go back to be freed there.
+final class MediaThread {
+    let link: MediaLink
+    var rate = 48_000
+
+    var speaker: OpenPlayback?
+    var ringer: OpenPlayback?
+    var microphone: OpenCapture?
+    var tone: TonePlayer?
+    var ring: RingPlayer?
+    let streams = UnsafeMutableBufferPointer<Unmanaged<Stream>>.allocate(capacity: MediaThread.streamLimit)
+    var streamCount = 0
+
+    let heard: SampleBuffer
+    let played: SampleBuffer
+    let rung: SampleBuffer
+    var gate = HalfDuplexGate()
+    var meter = PowerMeter()
+    let datagrams: Datagrams
+
+    /// Xruns of devices that are not open any more.
+    var formerXruns = 0
+    /// When the last tick was made, on the loop's clock.
+    var lastTick = Instant.zero
+    /// When the microphone or speaker that drives the ticks last did.
+    private var lastDriven = Instant.zero
+    private let polls = UnsafeMutablePointer<pollfd>.allocate(capacity: Descriptors.limit + 1)
+    private var isOver = false
+
+    /// More calls at a time are refused by the engine.
+    static let streamLimit = 64
+    /// Ticks made in one turn at most: what is later than that is left out.
+    private static let catchUp = 8
+    /// A card that should drive the ticks and is silent for so long is helped out by the timer…
+    private static let stall: Duration = .milliseconds(60)
+    /// …and after this it is given up.
+    private static let death: Duration = .milliseconds(1000)
+    private static let priority: Int32 = 20
+
+    /// Nil without memory.
+    init?(_ link: MediaLink) {
+        self.link = link
+        let longest = Tick.samples(rateHertz: 48_000)
+        heard = SampleBuffer(count: longest)
+        played = SampleBuffer(count: longest)
+        rung = SampleBuffer(count: longest)
+        guard let datagrams = Datagrams() else { return nil }
+        self.datagrams = datagrams
+    }
+
+    deinit {
+        streams.deallocate()
+        polls.deallocate()
+    }
+
+    /// Runs until the command ``Command/end``.
+    func run() {
+        if portero_real_time(Self.priority) == 0 { link.isRealTime.store(true, ordering: .relaxed) }
+        lastTick = Clock.now
+        while !isOver {
+            takeCommands()
+            if isOver { break }
+            if isIdle {
+                link.isBusy.store(false, ordering: .relaxed)
+                sleep(nanoseconds: -1)
+                // Whatever begins now begins with a tick.
+                lastTick = Clock.now - Tick.duration
+                lastDriven = Clock.now
+                continue
+            }
+            link.isBusy.store(true, ordering: .relaxed)
+            link.heartbeat.wrappingAdd(1, ordering: .relaxed)
+            waitAndTick()
+        }
+        report(.ended)
+    }
+
+    private var isIdle: Bool {
+        streamCount == 0 && tone == nil && ring == nil && speaker == nil && ringer == nil && microphone == nil
+    }
+
+    // MARK: - Waiting
+
+    private func waitAndTick() {
+        if let capture = microphone?.device, capture.isClocked {
+            waitForMicrophone(capture)
+        } else if let driver = drivingPlayback {
+            waitForPlayback(driver)
+        } else {
+            let due = lastTick + Tick.duration
+            let now = Clock.now
+            if due > now {
+                sleep(nanoseconds: (due - now).nanoseconds)
+            } else {
+                tick(at: now)
+                // Missed ticks are not made up for without a card: there is nobody to hear them.
+                lastTick = now - due > .milliseconds(100) ? now : due
+            }
+        }
+    }
+
+    private var drivingPlayback: (any Playback)? {
+        if let device = speaker?.device, device.isClocked { return device }
+        if let device = ringer?.device, device.isClocked { return device }
+        return nil
+    }
+
+    private func waitForMicrophone(_ capture: any Capture) {
+        follow(driver: nil)
+        let now = Clock.now
+        let helpAt = stallDeadline
+        var watched = 0
+        if !capture.hasTick, now < helpAt {
+            watched = capture.descriptors(into: polls + 1)
+            sleep(nanoseconds: (helpAt - now).nanoseconds, watching: watched)
+        }
+        let condition = capture.collect(polls + 1, count: watched)
+        if case .lost(let number) = condition { return lose(.microphone, number) }
+        let instant = Clock.now
+        if capture.hasTick {
+            lastDriven = instant
+            var made = 0
+            while capture.hasTick, made < Self.catchUp {
+                tick(at: instant)
+                made += 1
+            }
+            lastTick = instant
+        } else {
+            helpOut(at: instant, .microphone)
+        }
+    }
+
+    private func waitForPlayback(_ driver: any Playback) {
+        follow(driver: driver)
+        let wait = driver.nanosecondsToNextTick()
+        let now = Clock.now
+        let helpAt = stallDeadline
+        if wait > 0, now < helpAt {
+            return sleep(nanoseconds: min(wait, (helpAt - now).nanoseconds))
+        }
+        if wait <= 0 {
+            lastDriven = now
+            tick(at: now)
+            lastTick = now
+        } else {
+            helpOut(at: now, speaker?.device === driver ? .speaker : .ringer)
+        }
+    }
+
+    /// When the timer steps in for a card that does not drive.
+    private var stallDeadline: Instant {
+        lastTick > lastDriven ? lastTick + Tick.duration : lastTick + Self.stall
+    }
+
+    private func helpOut(at now: Instant, _ role: DeviceRole) {
+        guard now >= stallDeadline else { return }
+        if now - lastDriven > Self.death { return lose(role, ETIMEDOUT) }
+        tick(at: now)
+        lastTick = now
+    }
+
+    private func follow(driver: (any Playback)?) {
+        speaker?.device.follows = driver !== speaker?.device
+        ringer?.device.follows = driver !== ringer?.device
+    }
+
+    /// Sleeps until the doorbell, the descriptors or the end of the time.
+    private func sleep(nanoseconds: Int64, watching count: Int = 0) {
+        polls[0] = pollfd(fd: link.doorbell.number, events: Int16(POLLIN), revents: 0)
+        if portero_wait(polls, Int32(count + 1), nanoseconds) == 0 {
+            for index in 1..<(count + 1) { polls[index].revents = 0 }
+        } else if polls[0].revents != 0 {
+            var rings: eventfd_t = 0
+            _ = eventfd_read(link.doorbell.number, &rings)
+        }
+    }
+
+    // MARK: - Commands
+
+    private func takeCommands() {
+        while let command = link.commands.pop() { take(command) }
+    }
+
+    private func take(_ command: Command) {
+        switch command {
+        case .rate(let hertz): rate = hertz
+        case .attachPlayback(let role, let device): attach(role, device.takeRetainedValue())
+        case .attachCapture(let device):
+            microphone = device.takeRetainedValue()
+            lastDriven = Clock.now
+        case .detach(let role): detach(role, lost: 0)
+        case .startStream(let stream):
+            streams.initializeElement(at: streamCount, to: stream)
+            streamCount += 1
+        case .updateStream(let stream, let plan):
+            let former = stream._withUnsafeGuaranteedRef { $0.adopt(plan.takeRetainedValue()) }
+            report(.retiredPlan(.passRetained(former)))
+        case .stopStream(let stream): stop(stream)
+        case .digit(let stream, let digit, let milliseconds):
+            stream._withUnsafeGuaranteedRef { $0.send(digit: digit, milliseconds: milliseconds) }
+        case .startTone(let player):
+            retireTone(over: false)
+            tone = player.takeRetainedValue()
+        case .stopTone: retireTone(over: false)
+        case .startRing(let player):
+            retireRing()
+            ring = player.takeRetainedValue()
+        case .stopRing: retireRing()
+        case .end: end()
+        }
+    }
+
+    private func attach(_ role: DeviceRole, _ device: OpenPlayback) {
+        if role == .ringer { ringer = device } else { speaker = device }
+        lastDriven = Clock.now
+    }
+
+    private func stop(_ stream: Unmanaged<Stream>) {
+        for index in 0..<streamCount where streams[index].toOpaque() == stream.toOpaque() {
+            stream._withUnsafeGuaranteedRef { $0.sayGoodbye() }
+            streamCount -= 1
+            streams[index] = streams[streamCount]
+            report(.retiredStream(stream))
+            return
+        }
+    }
+
+    func retireTone(over: Bool) {
+        guard let player = tone else { return }
+        tone = nil
+        report(.retiredTone(.passRetained(player), over: over))
+    }
+
+    private func retireRing() {
+        guard let player = ring else { return }
+        ring = nil
+        report(.retiredRing(.passRetained(player)))
+    }
+
+    /// Takes a device out of use and gives it back to be closed.
+    private func detach(_ role: DeviceRole, lost number: Int32) {
+        switch role {
+        case .speaker:
+            guard let device = speaker else { return }
+            speaker = nil
+            formerXruns += device.device.xruns
+            report(.retiredPlayback(role, .passRetained(device), lost: number))
+        case .ringer:
+            guard let device = ringer else { return }
+            ringer = nil
+            formerXruns += device.device.xruns
+            report(.retiredPlayback(role, .passRetained(device), lost: number))
+        case .microphone:
+            guard let device = microphone else { return }
+            microphone = nil
+            formerXruns += device.device.xruns
+            report(.retiredCapture(.passRetained(device), lost: number))
+        }
+    }
+
+    func lose(_ role: DeviceRole, _ number: Int32) { detach(role, lost: number) }
+
+    private func end() {
+        retireTone(over: false)
+        retireRing()
+        while streamCount > 0 { stop(streams[streamCount - 1]) }
+        for role in DeviceRole.allCases { detach(role, lost: 0) }
+        isOver = true
+    }
+
+    func report(_ report: Report) {
+        _ = link.reports.push(report)
+        link.wakeUp.signal()
+    }
+}
