@@ -33,7 +33,7 @@ package struct InviteServerTransaction: Sendable {
     private var hasResponded = false
     /// 100 Trying, then timer G.
     private var sendAt: Instant?
-    /// Timers H, I and L.
+    /// Timers H, I and L; before a final response the time after which no user can be there any more (D20).
     private var endAt: Instant?
 
     /// `isReliable`: the transport is a stream.
@@ -44,7 +44,9 @@ package struct InviteServerTransaction: Sendable {
 
     package mutating func handle(_ input: Input, at now: Instant, _ out: inout [Output]) {
         switch (state, input) {
-        case (.proceeding, .start): sendAt = now + TransactionTimers.trying
+        case (.proceeding, .start):
+            sendAt = now + TransactionTimers.trying
+            endAt = now + TransactionTimers.undecided
         case (.proceeding, .repeated):
             sendAt = nil
             out.append(hasResponded ? .send : .sendTrying)

@@ -54,6 +54,9 @@ extension TransactionLayer {
         step(id, .respond(status: response.status), at: now, &out)
     }
 
+    /// Drops a request: it never gets a response, and a repeat of it counts as new (SEC1).
+    package mutating func ignore(_ id: ServerTransactionID) { servers[id] = nil }
+
     mutating func received(_ request: Request, on flow: Flow, at now: Instant, _ out: inout [Output]) {
         guard var via = request.topVia else { return }
         if request.method == .ack {
@@ -114,7 +117,7 @@ extension TransactionLayer {
     private mutating func isMerged(_ request: Request, _ id: ServerTransactionID, at now: Instant) -> Bool {
         forgetMerges(at: now)
         guard let key = MergeKey(request) else { return false }
-        if merges[key] != nil { return true }
+        if let first = merges[key] { return first != id }
         guard merges.count < Self.limit else { return false }
         merges[key] = id
         mergeEnds.append((now + TransactionTimers.timeout, key))

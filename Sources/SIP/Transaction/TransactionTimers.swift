@@ -12,6 +12,8 @@ package enum TransactionTimers {
     package static let trying = Duration.milliseconds(200)
     /// An INVITE with a provisional response, but without a final one, is cancelled after this time (D20).
     package static let ringing = Duration.seconds(600)
+    /// An INVITE of the peer without a final response is forgotten after this time (D20).
+    package static let undecided = Duration.seconds(900)
 }
 
 /// Why a client transaction ended without a final response.

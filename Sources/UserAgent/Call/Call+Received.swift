@@ -8,6 +8,7 @@ extension Call {
         _ request: Request, _ id: ServerTransactionID?, _ flow: Flow, at now: Instant, _ out: inout [Output]
     ) {
         guard isTrusted(flow) else {
+            if let id { out.append(.ignore(id)) }
             return out.append(.note(.warning, "\(request.method) in the dialog from \(flow.remote): not its peer"))
         }
         guard let id else {

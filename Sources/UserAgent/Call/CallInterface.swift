@@ -46,6 +46,8 @@ extension Call {
         /// Forget the request.
         case abandon(Int)
         case respond(ServerTransactionID, Response)
+        /// Drop the request without a response.
+        case ignore(ServerTransactionID)
         /// Start or change the media; nil: stop.
         case media(MediaPlan?)
         case status(CallStatus)

@@ -24,14 +24,16 @@ import Testing
         var transaction = started()
         #expect(transaction.deadline == .zero + .milliseconds(200))
         #expect(feed(&transaction, .deadlineReached, at: .zero + .milliseconds(200)) == [.sendTrying])
-        #expect(transaction.deadline == nil)
         #expect(feed(&transaction, .repeated) == [.sendTrying])
+        #expect(transaction.deadline == Instant.zero + TransactionTimers.undecided)
+        #expect(feed(&transaction, .deadlineReached, at: Instant.zero + TransactionTimers.undecided) == [])
+        #expect(transaction.state == .terminated)
     }
 
     @Test func noTryingAfterAnotherResponse() {
         var transaction = started()
         #expect(feed(&transaction, .respond(status: 180)) == [.send])
-        #expect(transaction.deadline == nil)
+        #expect(feed(&transaction, .deadlineReached, at: .zero + .milliseconds(200)) == [])
         #expect(feed(&transaction, .repeated) == [.send])
     }
 

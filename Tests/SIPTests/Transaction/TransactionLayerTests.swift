@@ -243,6 +243,15 @@ import Testing
         #expect(outcome.requests.isEmpty)
     }
 
+    @Test mutating func ignoredRequestsAreNewAgain() throws {
+        let invite = try request(.invite)
+        for _ in 0..<2 {
+            let id = try #require(try receive(invite).requests.first?.id)
+            layer.ignore(id)
+            #expect(layer.count == 0)
+        }
+    }
+
     @Test mutating func requestOfOurOwnIs482() throws {
         let invite = try request(.invite)
         _ = try run { $0.send(invite, on: Self.flow, at: .zero, &$1) }
