@@ -6,7 +6,7 @@ package enum SmallFile {
     /// Reads a file of at most `limit` octets. May block: not for network file systems on the loop.
     /// - Throws: what failed with the path; `EFBIG` if the file is larger than `limit`.
     package static func read(_ path: String, limit: Int = 1 << 20) throws(SystemError) -> [UInt8] {
-        let file = try FileDescriptor(open(path, O_RDONLY | O_CLOEXEC), path, "open")
+        let file = try FileDescriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, "open")
         var octets: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 16_384)
         while true {

@@ -39,14 +39,9 @@ enum Namespace {
 
     /// Runs `ip` inside.
     static func ip(_ words: String) throws {
-        var arguments: [UnsafeMutablePointer<CChar>?] = (["ip"] + words.split(separator: " ").map { String($0) })
-            .map { strdup($0) }
-        defer { for argument in arguments { free(argument) } }
-        arguments.append(nil)
-        var process = pid_t()
-        var status: Int32 = -1
-        if posix_spawn(&process, "/sbin/ip", nil, nil, arguments, nil) == 0 { waitpid(process, &status, 0) }
-        if status != 0 { throw SystemError("ip \(words)", "run", number: EINVAL) }
+        if try Program.run("/sbin/ip", words.split(separator: " ").map { String($0) }) != 0 {
+            throw SystemError("ip \(words)", "run", number: EINVAL)
+        }
     }
 
     private static func enter() -> Bool {

@@ -145,21 +145,18 @@ private final class Dnsmasq {
     static let path = "/usr/sbin/dnsmasq"
     static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
     let address = SocketAddress(.v4(0x7F00_004D), UInt16.random(in: 20_000..<30_000))
-    private let process = Process()
+    private let program: Program
 
     init() throws {
-        process.executableURL = URL(fileURLWithPath: Self.path)
-        process.arguments = [
-            "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--user=root", "--pid-file=",
-            "--listen-address=\(address.address)", "--bind-interfaces", "--port=\(address.port)",
-            "--local=/example.org/", "--host-record=a.example.org,127.0.0.2,2001:db8::1",
-            "--srv-host=_sip._udp.example.org,a.example.org,5070,1,5",
-            "--srv-host=_sip._udp.example.org,b.example.org,5060,2,5",
-            "--naptr-record=example.org,10,20,s,SIP+D2T,,_sip._tcp.example.org",
-        ]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        program = try Program(
+            Self.path,
+            [
+                "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--user=root",
+                "--pid-file=", "--listen-address=\(address.address)", "--bind-interfaces", "--port=\(address.port)",
+                "--local=/example.org/", "--host-record=a.example.org,127.0.0.2,2001:db8::1",
+                "--srv-host=_sip._udp.example.org,a.example.org,5070,1,5",
+                "--srv-host=_sip._udp.example.org,b.example.org,5060,2,5",
+                "--naptr-record=example.org,10,20,s,SIP+D2T,,_sip._tcp.example.org",
+            ])
     }
-
-    deinit { process.terminate() }
 }
