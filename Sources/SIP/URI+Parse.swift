@@ -8,7 +8,7 @@ extension SIPURI {
 
     /// Reads a URI that fills the range. Throws for bad escapes, ports, hosts, white space and control characters.
     package init(_ octets: [UInt8], _ range: Range<Int>) throws(ParseError) {
-        if range.count > Limits.uri { throw ParseError(.uriTooLong, "URI is too long") }
+        if range.count > Limits.uri { throw ParseError("URI is too long") }
         try Self.check(octets, range)
         var scanner = Scanner(octets, range)
         let schemeRange = scanner.take(in: .scheme)

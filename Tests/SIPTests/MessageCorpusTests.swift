@@ -8,7 +8,7 @@ import Testing
     private static let isPublishedPresent = !MessageCase.published.isEmpty
 
     @Test func composedCorpusIsWhole() {
-        #expect(MessageCase.composed.count >= 67)
+        #expect(MessageCase.composed.count >= 128)
     }
 
     @Test(arguments: MessageCase.composed)

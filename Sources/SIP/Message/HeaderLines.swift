@@ -55,7 +55,7 @@ struct HeaderLines {
         scanner.skipWhitespace()
         guard !name.isEmpty, scanner.take(0x3A) else { throw ParseError("header line is malformed") }
         let value = octets.trimmed(scanner.position..<line.upperBound)
-        let headerName = HeaderName(scanner.text(name))
+        let headerName = HeaderName(octets, name)
         if line.upperBound > first.upperBound {
             let unfolded = Self.unfolded(octets[value])
             return HeaderLine(name: headerName, octets: unfolded, value: unfolded.trimmed(0..<unfolded.count))

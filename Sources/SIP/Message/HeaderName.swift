@@ -1,121 +1,143 @@
 import Primitives
 
 /// The name of a header field. Compared without letter case; compact forms are the same as the long ones (P2).
-package struct HeaderName: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// The registered spelling, or that of the sender for a name that we do not know.
-    package let spelling: String
-    private let folded: String
+package enum HeaderName: Hashable, Sendable {
+    case accept, acceptContact, acceptEncoding, alertInfo, allow, allowEvents, answerMode, authenticationInfo
+    case authorization, callID, callInfo, contact, contentDisposition, contentEncoding, contentLength
+    case contentType, cseq, date, event, expires, from, identity, identityInfo, infoPackage, join, maxForwards
+    case minExpires, minSE, pAssertedIdentity, pAutoAnswer, path, privAnswerMode, privacy, proxyAuthenticate
+    case proxyAuthenticationInfo, proxyAuthorization, proxyRequire, rack, reason, recordRoute, referSub
+    case referTo, referredBy, rejectContact, replaces, requestDisposition, require, retryAfter, route, rseq
+    case server, serviceRoute, sessionExpires, subject, subscriptionState, supported, timestamp, to
+    case unsupported, userAgent, via, warning, wwwAuthenticate
+    /// A name that the profile does not know; it is carried through (P8).
+    case other(OtherName)
 
-    package init(_ name: String) {
-        let folded = name.lowercased()
-        if let known = Self.known[folded] {
-            self = known
-        } else {
-            spelling = name
-            self.folded = folded
+    /// An unknown name as its sender spelt it.
+    package struct OtherName: Hashable, Sendable {
+        fileprivate let spelling: String
+
+        package static func == (left: OtherName, right: OtherName) -> Bool {
+            equalIgnoringCase(left.spelling, right.spelling)
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            for octet in spelling.utf8 { hasher.combine(octet.lowercased) }
         }
     }
 
+    package init(_ name: String) {
+        let octets = Array(name.utf8)
+        self.init(octets, 0..<octets.count)
+    }
+
+    init(_ octets: [UInt8], _ range: Range<Int>) {
+        if range.count < Self.byLength.count {
+            for candidate in Self.byLength[range.count]
+            where range.indices.allSatisfy({ octets[$0].lowercased == candidate.folded[$0 - range.lowerBound] }) {
+                self = candidate.name
+                return
+            }
+        }
+        self = .other(OtherName(spelling: String(decoding: octets[range], as: UTF8.self)))
+    }
+
+    /// Known names by the number of their octets, letters among them, in lower case.
+    private static let byLength: [[(folded: [UInt8], name: HeaderName)]] = {
+        var table: [[(folded: [UInt8], name: HeaderName)]] = []
+        for (name, spelling, letter) in registry {
+            for text in [spelling, letter ?? spelling] {
+                let folded = text.utf8.map(\.lowercased)
+                while table.count <= folded.count { table.append([]) }
+                table[folded.count].append((folded, name))
+            }
+        }
+        return table
+    }()
+
+    private static let spellings = Dictionary(uniqueKeysWithValues: registry.map { ($0.name, $0.spelling) })
+
+    private static let letters = registry.reduce(into: [HeaderName: String]()) { $0[$1.name] = $1.letter }
+
+    /// Registered spellings, and the letters of RFC 3261 §7.3.3 and the IANA registry.
+    private static let registry: [(name: HeaderName, spelling: String, letter: String?)] = [
+        (.accept, "Accept", nil),
+        (.acceptContact, "Accept-Contact", "a"),
+        (.acceptEncoding, "Accept-Encoding", nil),
+        (.alertInfo, "Alert-Info", nil),
+        (.allow, "Allow", nil),
+        (.allowEvents, "Allow-Events", "u"),
+        (.answerMode, "Answer-Mode", nil),
+        (.authenticationInfo, "Authentication-Info", nil),
+        (.authorization, "Authorization", nil),
+        (.callID, "Call-ID", "i"),
+        (.callInfo, "Call-Info", nil),
+        (.contact, "Contact", "m"),
+        (.contentDisposition, "Content-Disposition", nil),
+        (.contentEncoding, "Content-Encoding", "e"),
+        (.contentLength, "Content-Length", "l"),
+        (.contentType, "Content-Type", "c"),
+        (.cseq, "CSeq", nil),
+        (.date, "Date", nil),
+        (.event, "Event", "o"),
+        (.expires, "Expires", nil),
+        (.from, "From", "f"),
+        (.identity, "Identity", "y"),
+        (.identityInfo, "Identity-Info", "n"),
+        (.infoPackage, "Info-Package", nil),
+        (.join, "Join", nil),
+        (.maxForwards, "Max-Forwards", nil),
+        (.minExpires, "Min-Expires", nil),
+        (.minSE, "Min-SE", nil),
+        (.pAssertedIdentity, "P-Asserted-Identity", nil),
+        (.pAutoAnswer, "P-Auto-Answer", nil),
+        (.path, "Path", nil),
+        (.privAnswerMode, "Priv-Answer-Mode", nil),
+        (.privacy, "Privacy", nil),
+        (.proxyAuthenticate, "Proxy-Authenticate", nil),
+        (.proxyAuthenticationInfo, "Proxy-Authentication-Info", nil),
+        (.proxyAuthorization, "Proxy-Authorization", nil),
+        (.proxyRequire, "Proxy-Require", nil),
+        (.rack, "RAck", nil),
+        (.reason, "Reason", nil),
+        (.recordRoute, "Record-Route", nil),
+        (.referSub, "Refer-Sub", nil),
+        (.referTo, "Refer-To", "r"),
+        (.referredBy, "Referred-By", "b"),
+        (.rejectContact, "Reject-Contact", "j"),
+        (.replaces, "Replaces", nil),
+        (.requestDisposition, "Request-Disposition", "d"),
+        (.require, "Require", nil),
+        (.retryAfter, "Retry-After", nil),
+        (.route, "Route", nil),
+        (.rseq, "RSeq", nil),
+        (.server, "Server", nil),
+        (.serviceRoute, "Service-Route", nil),
+        (.sessionExpires, "Session-Expires", "x"),
+        (.subject, "Subject", "s"),
+        (.subscriptionState, "Subscription-State", nil),
+        (.supported, "Supported", "k"),
+        (.timestamp, "Timestamp", nil),
+        (.to, "To", "t"),
+        (.unsupported, "Unsupported", nil),
+        (.userAgent, "User-Agent", nil),
+        (.via, "Via", "v"),
+        (.warning, "Warning", nil),
+        (.wwwAuthenticate, "WWW-Authenticate", nil),
+    ]
+}
+
+extension HeaderName: CustomStringConvertible, ExpressibleByStringLiteral {
     package init(stringLiteral name: String) { self.init(name) }
 
-    private init(registered spelling: String) {
-        self.spelling = spelling
-        folded = spelling.lowercased()
+    /// The registered spelling, or that of the sender for a name that we do not know.
+    package var spelling: String {
+        if case .other(let name) = self { return name.spelling }
+        return Self.spellings[self] ?? ""
     }
 
     /// The one-letter form, where there is one.
     package var compact: String? { Self.letters[self] }
 
     package var description: String { spelling }
-
-    package static func == (left: HeaderName, right: HeaderName) -> Bool { left.folded == right.folded }
-    package func hash(into hasher: inout Hasher) { hasher.combine(folded) }
-
-    package static let accept = HeaderName(registered: "Accept")
-    package static let acceptContact = HeaderName(registered: "Accept-Contact")
-    package static let acceptEncoding = HeaderName(registered: "Accept-Encoding")
-    package static let alertInfo = HeaderName(registered: "Alert-Info")
-    package static let allow = HeaderName(registered: "Allow")
-    package static let allowEvents = HeaderName(registered: "Allow-Events")
-    package static let answerMode = HeaderName(registered: "Answer-Mode")
-    package static let authenticationInfo = HeaderName(registered: "Authentication-Info")
-    package static let authorization = HeaderName(registered: "Authorization")
-    package static let callID = HeaderName(registered: "Call-ID")
-    package static let callInfo = HeaderName(registered: "Call-Info")
-    package static let contact = HeaderName(registered: "Contact")
-    package static let contentDisposition = HeaderName(registered: "Content-Disposition")
-    package static let contentEncoding = HeaderName(registered: "Content-Encoding")
-    package static let contentLength = HeaderName(registered: "Content-Length")
-    package static let contentType = HeaderName(registered: "Content-Type")
-    package static let cseq = HeaderName(registered: "CSeq")
-    package static let date = HeaderName(registered: "Date")
-    package static let event = HeaderName(registered: "Event")
-    package static let expires = HeaderName(registered: "Expires")
-    package static let from = HeaderName(registered: "From")
-    package static let identity = HeaderName(registered: "Identity")
-    package static let infoPackage = HeaderName(registered: "Info-Package")
-    package static let join = HeaderName(registered: "Join")
-    package static let maxForwards = HeaderName(registered: "Max-Forwards")
-    package static let minExpires = HeaderName(registered: "Min-Expires")
-    package static let minSE = HeaderName(registered: "Min-SE")
-    package static let pAssertedIdentity = HeaderName(registered: "P-Asserted-Identity")
-    package static let pAutoAnswer = HeaderName(registered: "P-Auto-Answer")
-    package static let path = HeaderName(registered: "Path")
-    package static let privAnswerMode = HeaderName(registered: "Priv-Answer-Mode")
-    package static let privacy = HeaderName(registered: "Privacy")
-    package static let proxyAuthenticate = HeaderName(registered: "Proxy-Authenticate")
-    package static let proxyAuthenticationInfo = HeaderName(registered: "Proxy-Authentication-Info")
-    package static let proxyAuthorization = HeaderName(registered: "Proxy-Authorization")
-    package static let proxyRequire = HeaderName(registered: "Proxy-Require")
-    package static let rack = HeaderName(registered: "RAck")
-    package static let reason = HeaderName(registered: "Reason")
-    package static let recordRoute = HeaderName(registered: "Record-Route")
-    package static let referSub = HeaderName(registered: "Refer-Sub")
-    package static let referTo = HeaderName(registered: "Refer-To")
-    package static let referredBy = HeaderName(registered: "Referred-By")
-    package static let rejectContact = HeaderName(registered: "Reject-Contact")
-    package static let replaces = HeaderName(registered: "Replaces")
-    package static let requestDisposition = HeaderName(registered: "Request-Disposition")
-    package static let require = HeaderName(registered: "Require")
-    package static let retryAfter = HeaderName(registered: "Retry-After")
-    package static let route = HeaderName(registered: "Route")
-    package static let rseq = HeaderName(registered: "RSeq")
-    package static let server = HeaderName(registered: "Server")
-    package static let serviceRoute = HeaderName(registered: "Service-Route")
-    package static let sessionExpires = HeaderName(registered: "Session-Expires")
-    package static let subject = HeaderName(registered: "Subject")
-    package static let subscriptionState = HeaderName(registered: "Subscription-State")
-    package static let supported = HeaderName(registered: "Supported")
-    package static let timestamp = HeaderName(registered: "Timestamp")
-    package static let to = HeaderName(registered: "To")
-    package static let unsupported = HeaderName(registered: "Unsupported")
-    package static let userAgent = HeaderName(registered: "User-Agent")
-    package static let via = HeaderName(registered: "Via")
-    package static let warning = HeaderName(registered: "Warning")
-    package static let wwwAuthenticate = HeaderName(registered: "WWW-Authenticate")
-
-    /// RFC 3261 §7.3.3 and the IANA registry; `n` (Identity-Info) and `y` (Identity) among them.
-    private static let letters: [HeaderName: String] = [
-        .acceptContact: "a", .referredBy: "b", .contentType: "c", .requestDisposition: "d", .contentEncoding: "e",
-        .from: "f", .callID: "i", .rejectContact: "j", .supported: "k", .contentLength: "l", .contact: "m",
-        HeaderName(registered: "Identity-Info"): "n", .event: "o", .referTo: "r", .subject: "s", .to: "t",
-        .allowEvents: "u", .via: "v", .sessionExpires: "x", .identity: "y",
-    ]
-
-    /// Names by their lower-case spelling and by their letter.
-    private static let known: [String: HeaderName] = {
-        let all: [HeaderName] = [
-            .accept, .acceptContact, .acceptEncoding, .alertInfo, .allow, .allowEvents, .answerMode,
-            .authenticationInfo, .authorization, .callID, .callInfo, .contact, .contentDisposition, .contentEncoding,
-            .contentLength, .contentType, .cseq, .date, .event, .expires, .from, .identity, .infoPackage, .join,
-            .maxForwards, .minExpires, .minSE, .pAssertedIdentity, .pAutoAnswer, .path, .privAnswerMode, .privacy,
-            .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization, .proxyRequire, .rack, .reason,
-            .recordRoute, .referSub, .referTo, .referredBy, .rejectContact, .replaces, .requestDisposition, .require,
-            .retryAfter, .route, .rseq, .server, .serviceRoute, .sessionExpires, .subject, .subscriptionState,
-            .supported, .timestamp, .to, .unsupported, .userAgent, .via, .warning, .wwwAuthenticate,
-        ]
-        var known = letters.reduce(into: [:]) { $0[$1.value] = $1.key }
-        for name in all + letters.keys { known[name.folded] = name }
-        return known
-    }()
 }

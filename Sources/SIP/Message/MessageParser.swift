@@ -103,6 +103,7 @@ struct MessageParser {
         let version = scanner.take { $0.isBlank }
         guard !uri.isEmpty, !version.isEmpty, scanner.isAtEnd else { throw ParseError("request line is malformed") }
         try checkVersion(version)
+        if uri.count > Limits.uri { throw ParseError(.uriTooLong, "Request-URI is too long") }
         return .request(method: method, uri: uri)
     }
 
@@ -129,62 +130,59 @@ struct MessageParser {
 
     private func message() throws(ParseError) -> Message {
         var vias: [Via] = []
-        for line in lines where line.name == .via {
-            var scanner = line.scanner
-            vias += try scanner.list(limit: Limits.vias - vias.count, "Via") { scanner throws(ParseError) in
-                try Via(&scanner)
-            }
-        }
-        if vias.isEmpty { throw ParseError("Via is missing") }
-        let from = try address(.from)
-        let to = try address(.to)
-        let callID = try single(.callID)
-        guard !callID.value.isEmpty, !callID.octets[callID.value].contains(where: { $0.isBlank }) else {
-            throw ParseError("Call-ID is malformed")
-        }
-        var cseqScanner = try single(.cseq).scanner
-        let cseq = try CSeq(&cseqScanner)
+        var from: NameAddress?
+        var to: NameAddress?
+        var callID: String?
+        var cseq: CSeq?
         var headers = Headers()
         for line in lines {
+            var scanner = line.scanner
             switch line.name {
-            case .via, .from, .to, .callID, .cseq, .contentLength: break
+            case .via:
+                vias += try scanner.list(limit: Limits.vias - vias.count, "Via") { scanner throws(ParseError) in
+                    try Via(&scanner)
+                }
+            case .from: try Self.set(&from, "From") { () throws(ParseError) in try scanner.wholeAddress("From") }
+            case .to: try Self.set(&to, "To") { () throws(ParseError) in try scanner.wholeAddress("To") }
+            case .callID:
+                try Self.set(&callID, "Call-ID") { () throws(ParseError) in
+                    let word = scanner.take { $0.isBlank }
+                    if word.isEmpty || !scanner.isAtEnd { throw ParseError("Call-ID is malformed") }
+                    return scanner.text(word)
+                }
+            case .cseq: try Self.set(&cseq, "CSeq") { () throws(ParseError) in try CSeq(&scanner) }
+            case .contentLength: break
             default: headers.append(line.name, line.text)
             }
         }
+        if vias.isEmpty { throw ParseError("Via is missing") }
+        guard let from else { throw ParseError("From is missing") }
+        guard let to else { throw ParseError("To is missing") }
+        guard let callID else { throw ParseError("Call-ID is missing") }
+        guard let cseq else { throw ParseError("CSeq is missing") }
         try check(isInvite: cseq.method == .invite)
         switch startLine {
         case .request(let method, let uri):
             guard cseq.method == method else { throw ParseError("CSeq method is not that of the request") }
             return .request(
                 Request(
-                    method, try SIPURI(octets, uri), from: from, to: to, callID: callID.text, cseq: cseq.number,
+                    method, try SIPURI(octets, uri), from: from, to: to, callID: callID, cseq: cseq.number,
                     vias: vias, headers: headers))
         case .response(let status, let reason):
             return .response(
                 Response(
-                    status, reason: reason, vias: vias, from: from, to: to, callID: callID.text, cseq: cseq,
+                    status, reason: reason, vias: vias, from: from, to: to, callID: callID, cseq: cseq,
                     headers: headers))
         case nil: throw ParseError("start line is malformed")
         }
     }
 
-    /// The only line of its name (P9).
-    private func single(_ name: HeaderName) throws(ParseError) -> HeaderLine {
-        var found: HeaderLine?
-        for line in lines where line.name == name {
-            if found != nil { throw ParseError("\(name) is doubled") }
-            found = line
-        }
-        guard let found else { throw ParseError("\(name) is missing") }
-        return found
-    }
-
-    private func address(_ name: HeaderName) throws(ParseError) -> NameAddress {
-        var scanner = try single(name).scanner
-        let address = try NameAddress(&scanner)
-        scanner.skipWhitespace()
-        if !scanner.isAtEnd { throw ParseError("\(name) is malformed") }
-        return address
+    /// Sets what may stand only once (P9).
+    private static func set<Value>(
+        _ value: inout Value?, _ what: String, _ read: () throws(ParseError) -> Value
+    ) throws(ParseError) {
+        if value != nil { throw ParseError("\(what) is doubled") }
+        value = try read()
     }
 
     /// Headers that make the message malformed if they are, though they are read later (P8).

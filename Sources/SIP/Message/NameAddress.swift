@@ -16,9 +16,7 @@ package struct NameAddress: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ text: String) throws(ParseError) {
         var scanner = Scanner(text)
-        try self.init(&scanner)
-        scanner.skipWhitespace()
-        if !scanner.isAtEnd { throw ParseError("address is malformed") }
+        self = try scanner.wholeAddress("address")
     }
 
     package var tag: String? {
@@ -63,6 +61,14 @@ package struct NameAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Scanner {
+    /// One address that fills the rest.
+    mutating func wholeAddress(_ what: String) throws(ParseError) -> NameAddress {
+        let address = try NameAddress(&self)
+        skipWhitespace()
+        if !isAtEnd { throw ParseError("\(what) is malformed") }
+        return address
+    }
+
     /// A comma-separated list that fills the rest; throws beyond `limit` values.
     mutating func list<Value>(
         limit: Int, _ what: String, _ read: (inout Scanner) throws(ParseError) -> Value

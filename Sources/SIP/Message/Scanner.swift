@@ -150,5 +150,7 @@ func quoted(_ text: String) -> String {
 
 /// Whether two texts are the same but for ASCII letter case.
 package func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { $0.lowercased == $1.lowercased }
+    left == right
+        || left.utf8.count == right.utf8.count
+            && zip(left.utf8, right.utf8).allSatisfy { $0.lowercased == $1.lowercased }
 }
