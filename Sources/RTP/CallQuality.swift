@@ -28,7 +28,7 @@ package enum CallQuality {
         let delayImpairment = 0.024 * milliseconds + (milliseconds > 177.3 ? 0.11 * (milliseconds - 177.3) : 0)
         // G.113: robustness against loss with concealment.
         let robustness = codec == .opus ? 20.0 : codec == .g722 ? 15.0 : 25.1
-        let percent = min(max(loss, 0), 1) * 100
+        let percent = loss > 0 ? min(loss, 1) * 100 : 0
         let rating = min(max(93.2 - delayImpairment - 95 * percent / (percent + robustness), 0), 100)
         return min(max(1 + 0.035 * rating + rating * (rating - 60) * (100 - rating) * 7e-6, 1), 4.5)
     }

@@ -56,6 +56,8 @@ package struct JitterBuffer: Sendable {
         package var skipped = 0
         /// Changes of source and jumps of the sequence.
         package var restarts = 0
+
+        package init() {}
     }
 
     struct Slot {
@@ -240,7 +242,7 @@ package struct JitterBuffer: Sendable {
                 (estimator.base ?? slot.arrival) + nanoseconds(slot.timestamp) + targetDelay,
                 slot.arrival + Self.longestDelay.nanoseconds)
             if now < due { return false }
-            if now - due > nanoseconds(packetUnits), occupied(from: first + 1) != nil {
+            if now - due > 2 * nanoseconds(packetUnits), occupied(from: first + 1) != nil {
                 counters.skipped += 1  // After a stall of the network: begin with what is fresh.
                 floor = first
                 continue

@@ -10,6 +10,11 @@ package enum RTCPFeedback: Equatable, Sendable {
     package struct FullIntraRequest: Equatable, Sendable {
         package var source: UInt32
         package var number: UInt8
+
+        package init(source: UInt32, number: UInt8) {
+            self.source = source
+            self.number = number
+        }
     }
 
     /// Nil if the packet is not one of these.
