@@ -246,7 +246,8 @@ struct Endpoint {
 struct World {
     var endpoints: [Endpoint]
     var network: SimulatedNetwork
-    private(set) var now = Instant.zero
+    var now = Instant.zero
+    var keepsTrace = true
     /// Each message that was sent.
     private(set) var trace: [(at: Instant, from: SocketAddress, message: Message)] = []
     /// Messages that never leave.
@@ -282,9 +283,9 @@ struct World {
         put(wire)
     }
 
-    private mutating func put(_ wire: [TransactionLayer.Output]) {
+    mutating func put(_ wire: [TransactionLayer.Output]) {
         for case .send(let octets, let flow) in wire {
-            if let message = try? Message.parse(datagram: octets) {
+            if keepsTrace, let message = try? Message.parse(datagram: octets) {
                 trace.append((now, flow.local, message))
                 if drops(message) { continue }
             }

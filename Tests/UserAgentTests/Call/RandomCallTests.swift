@@ -8,7 +8,7 @@ import Testing
 /// Thousands of calls over bad networks, each from its seed: whatever happens, both sides end, and nothing is left
 /// over (D20).
 @Suite struct RandomCallTests {
-    private static let seeds: UInt64 = 100
+    private static let seeds: UInt64 = 200
 
     @Test(arguments: 0..<10) func everyCallEnds(block: UInt64) {
         for seed in (block * Self.seeds)..<((block + 1) * Self.seeds) {
@@ -26,6 +26,7 @@ import Testing
     private static func play(_ seed: UInt64) -> World {
         var random = Randomness.seeded(seed)
         var world = World(seed: seed, conditions: .random(&random))
+        world.keepsTrace = false
         func moment(_ range: ClosedRange<Int64>) -> Duration { .milliseconds(Int64.random(in: range, using: &random)) }
         if Bool.random(using: &random) { world.endpoints[1].reactions.append((moment(0...200), .ring)) }
         switch Int.random(in: 0..<8, using: &random) {
