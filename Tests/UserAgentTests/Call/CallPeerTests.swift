@@ -14,7 +14,7 @@ import Testing
         m=audio 40000 RTP/AVP 8 101\r\na=rtpmap:8 PCMA/8000\r\na=rtpmap:101 telephone-event/8000\r\n
         """
 
-    private var world = World()
+    private var world = CallWorld()
 
     /// Calls the peer; the INVITE as it was sent.
     private mutating func dial(_ uri: String = "sip:100@192.0.2.1") throws -> Request {

@@ -9,7 +9,7 @@ import Testing
 /// Two user agents call each other.
 @Suite struct CallTests {
     @Test func answeredCallEndsByTheCaller() throws {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .ring), (.seconds(2), .answer)]
         _ = world.dial()
         world.run(for: .seconds(10))
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func calledSideHangsUp() {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .answer), (.seconds(5), .hangUp(.mediaTimeout))]
         _ = world.dial()
         world.run()
@@ -44,7 +44,7 @@ import Testing
 
     @Test(arguments: [(486, "busy"), (603, "declined"), (480, "no-answer"), (404, "unreachable"), (403, "refused")])
     func refusalsHaveTheirWords(code: Int, cause: String) {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .ring), (.seconds(1), .reject(code: code))]
         _ = world.dial()
         world.run()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func nobodyAnswersTheInvite() {
-        var world = World()
+        var world = CallWorld()
         world.drops = { _ in true }
         _ = world.dial()
         world.run()
@@ -68,7 +68,7 @@ import Testing
     // MARK: CANCEL
 
     @Test func cancelWhileRinging() {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .ring)]
         _ = world.dial()
         world.run(for: .seconds(3))
@@ -83,7 +83,7 @@ import Testing
 
     /// CANCEL waits for a provisional response (D6).
     @Test func cancelBeforeTrying() {
-        var world = World()
+        var world = CallWorld()
         _ = world.dial()
         world.do(.hangUp(.normal))
         #expect(world.last(0)?.cause == "cancelled")
@@ -97,7 +97,7 @@ import Testing
 
     /// The answer overtakes the CANCEL: ACK, then BYE (D5).
     @Test func cancelCrossesTheAnswer() {
-        var world = World()
+        var world = CallWorld()
         world.network.conditions.latency = .milliseconds(50)...(.milliseconds(50))
         world.endpoints[1].reactions = [(.zero, .ring), (.seconds(1), .answer)]
         let key = world.dial()
@@ -114,7 +114,7 @@ import Testing
 
     /// T3: at T1 doubling to T2 for 64*T1, then BYE.
     @Test func withoutAckTheCallEnds() {
-        var world = World()
+        var world = CallWorld()
         world.drops = { if case .request(let request) = $0 { request.method == .ack } else { false } }
         world.endpoints[1].reactions = [(.zero, .answer)]
         _ = world.dial()
@@ -138,7 +138,7 @@ import Testing
 
     /// The called side hangs up before the ACK: BYE waits for it (D7).
     @Test func byeWaitsForTheAck() {
-        var world = World()
+        var world = CallWorld()
         world.network.conditions.latency = .milliseconds(100)...(.milliseconds(100))
         world.endpoints[1].reactions = [(.zero, .answer), (.milliseconds(10), .hangUp(.normal))]
         _ = world.dial()
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func bothHangUpAtOnce() {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .answer)]
         _ = world.dial()
         world.run(for: .seconds(3))
@@ -167,7 +167,7 @@ import Testing
     // MARK: Hold
 
     @Test func holdAndResumeFromBothSides() {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .answer)]
         _ = world.dial()
         world.run(for: .seconds(1))
@@ -200,7 +200,7 @@ import Testing
 
     /// Both hold at once: 491 for both, the owner of the Call-ID waits longer (D8).
     @Test func glare() {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .answer)]
         _ = world.dial()
         world.run(for: .seconds(1))
@@ -224,7 +224,7 @@ import Testing
     // MARK: Digits
 
     @Test func digitsGoOneAfterTheOther() {
-        var world = World()
+        var world = CallWorld()
         world.network.conditions.latency = .milliseconds(1)...(.milliseconds(200))
         world.endpoints[1].reactions = [(.zero, .answer)]
         _ = world.dial()
@@ -241,7 +241,7 @@ import Testing
 
     /// R8: the peer learns the new address, with o= raised by one. Here a proxy takes it on to the peer.
     @Test func addressChangeMovesTheCall() throws {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .answer)]
         _ = world.dial()
         world.run(for: .seconds(1))
@@ -270,7 +270,7 @@ import Testing
 
     /// SEC14: another address than the peer's cannot end the call.
     @Test func foreignByeIsDropped() throws {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .answer)]
         _ = world.dial()
         world.run(for: .seconds(1))
@@ -289,7 +289,7 @@ import Testing
     }
 
     @Test func peerThatNeverLearnsTheNewAddress() {
-        var world = World()
+        var world = CallWorld()
         world.endpoints[1].reactions = [(.zero, .answer)]
         _ = world.dial()
         world.run(for: .seconds(1))

@@ -23,9 +23,9 @@ import Testing
     }
 
     /// One call with random intents of both sides.
-    private static func play(_ seed: UInt64) -> World {
+    private static func play(_ seed: UInt64) -> CallWorld {
         var random = Randomness.seeded(seed)
-        var world = World(seed: seed, conditions: .random(&random))
+        var world = CallWorld(seed: seed, conditions: .random(&random))
         world.keepsTrace = false
         func moment(_ range: ClosedRange<Int64>) -> Duration { .milliseconds(Int64.random(in: range, using: &random)) }
         if Bool.random(using: &random) { world.endpoints[1].reactions.append((moment(0...200), .ring)) }

@@ -243,7 +243,7 @@ struct Endpoint {
 }
 
 /// Two endpoints and the network between them.
-struct World {
+struct CallWorld {
     var endpoints: [Endpoint]
     var network: SimulatedNetwork
     var now = Instant.zero
