@@ -89,6 +89,7 @@ let package = Package(
         .target(
             name: "Simulation", dependencies: ["Primitives", "SIP", "UserAgent", "COpenSSL"], path: "Tests/Simulation",
             swiftSettings: strict),
+        .target(name: "Allocations", path: "Tests/Allocations"),
         tests("PrimitivesTests", ["Primitives"]),
         tests("ConfigurationTests", ["Primitives", "Configuration"]),
         tests("SIPTests", ["Primitives", "SIP", "Simulation", "COpenSSL"]),
@@ -101,7 +102,7 @@ let package = Package(
         tests("NetworkTests", ["Primitives", "SIP", "EventLoop", "Network", "CLinux"]),
         tests("GPIOTests", ["Primitives", "EventLoop", "GPIO"]),
         tests("AudioTests", ["Primitives", "Audio"]),
-        tests("MediaTests", ["Primitives", "SDP", "RTP", "Audio", "Media", "EventLoop", "CLinux"]),
+        tests("MediaTests", ["Primitives", "SDP", "RTP", "Audio", "Media", "EventLoop", "CLinux", "Allocations"]),
         tests("APITests", ["Primitives", "API", "EventLoop", "Network", "CLinux"]),
         tests("ApplianceTests", ["Primitives", "Configuration", "Appliance", "EventLoop", "API", "CLinux"]),
     ],

@@ -28,6 +28,7 @@ struct DeviceSlot {
     /// Attempts since a device was found busy.
     var busyAttempts = 0
 
+    var isClosed: Bool { if case .closed = state { true } else { false } }
     var isClosing: Bool { if case .closing = state { true } else { false } }
 }
 

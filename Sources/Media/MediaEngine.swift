@@ -171,6 +171,14 @@ package final class MediaEngine {
     /// Whether the media thread has its real-time policy; false also before it started.
     package var isRealTime: Bool { link.isRealTime.load(ordering: .relaxed) }
 
+    /// Turns of the media thread since the start; they stand still at rest.
+    package var turns: UInt64 { link.heartbeat.load(ordering: .relaxed) }
+
+    /// Whether all devices are closed and the media thread sleeps.
+    package var isResting: Bool {
+        !link.isBusy.load(ordering: .relaxed) && slots.values.allSatisfy(\.isClosed)
+    }
+
     /// Whether the media thread lives: false if it has work and made no turn for two seconds. To be asked at least once a second
     /// by who feeds the watchdog.
     package func isAlive(at now: Instant) -> Bool {

@@ -72,6 +72,8 @@ final class MediaThread {
             if isOver { break }
             if isIdle {
                 link.isBusy.store(false, ordering: .relaxed)
+                link.speakerPower.store(0, ordering: .relaxed)
+                link.microphonePower.store(0, ordering: .relaxed)
                 sleep(nanoseconds: -1)
                 // Whatever begins now begins with a tick.
                 lastTick = Clock.now - Tick.duration
@@ -187,7 +189,7 @@ final class MediaThread {
 
     // MARK: - Commands
 
-    private func takeCommands() {
+    func takeCommands() {
         while let command = link.commands.pop() { take(command) }
     }
 
