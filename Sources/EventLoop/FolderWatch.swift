@@ -8,16 +8,22 @@ package final class FolderWatch {
     private var names: [Int32: Set<String>] = [:]
     private var watch: Watch?
 
-    /// - Parameter files: paths whose folders exist (others are left out). An empty name (`/dev/`) stands for every
-    ///   file of the folder.
-    package init(on loop: EventLoop, files: [String], _ handler: @escaping () -> Void) throws(SystemError) {
+    /// - Parameters:
+    ///   - files: paths whose folders exist (others are left out). An empty name (`/dev/`) stands for every
+    ///     file of the folder.
+    ///   - contents: also when a file is closed after it was open for writing; not wanted for devices, which
+    ///     everybody opens so.
+    package init(
+        on loop: EventLoop, files: [String], contents: Bool = true, _ handler: @escaping () -> Void
+    ) throws(SystemError) {
         self.handler = handler
         descriptor = try FileDescriptor(
             inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)), files.first ?? "folder", "inotify")
         for file in files {
             guard let slash = file.utf8.lastIndex(of: 0x2F) else { continue }
             let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-            let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR)
+            let entries = UInt32(IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ATTRIB | IN_ONLYDIR)
+            let events = contents ? entries | UInt32(IN_CLOSE_WRITE) : entries
             let number = inotify_add_watch(descriptor.number, folder, events)
             if number >= 0 { names[number, default: []].insert(String(file[file.index(after: slash)...])) }
         }

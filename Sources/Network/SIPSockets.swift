@@ -194,7 +194,8 @@ extension SIPSockets {
             datagrams[family] = socket
             return socket.address
         }
-        let listener = try StreamListener(on: loop, address, options) { [unowned self] (socket: consuming Socket, remote) in
+        let listener = try StreamListener(on: loop, address, options) {
+            [unowned self] (socket: consuming Socket, remote) in
             accept(socket, remote)
         }
         listeners[family] = listener
