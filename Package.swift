@@ -97,7 +97,7 @@ let package = Package(
         tests("RTPTests", ["Primitives", "SDP", "RTP"]),
         tests("UserAgentTests", ["Primitives", "SIP", "SDP", "UserAgent", "Simulation", "COpenSSL"]),
         tests("IntercomTests", ["Primitives", "Configuration", "SIP", "UserAgent", "Intercom"]),
-        tests("ExchangeTests", ["Primitives", "SIP", "SDP", "RTP", "Exchange"]),
+        tests("ExchangeTests", ["Primitives", "SIP", "SDP", "RTP", "Exchange", "Simulation"]),
         tests("EventLoopTests", ["Primitives", "EventLoop", "CLinux"]),
         tests("NetworkTests", ["Primitives", "SIP", "EventLoop", "Network", "CLinux"]),
         tests("GPIOTests", ["Primitives", "EventLoop", "GPIO"]),

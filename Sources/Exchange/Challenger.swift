@@ -22,12 +22,8 @@ struct Challenger {
         var credentialsHeader: HeaderName { self == .server ? .authorization : .proxyAuthorization }
     }
 
-    /// In the order of our preference.
-    enum Algorithm: String, CaseIterable {
-        case sha256 = "SHA-256"
-        case md5 = "MD5"
-    }
-
+    /// What is offered, in the order of our preference.
+    static let algorithms: [DigestAlgorithm] = [DigestAlgorithm(.sha256), DigestAlgorithm(.md5)]
     /// How long a nonce is good (A5).
     static let nonceLife = Duration.seconds(60)
     /// Nonces in use whose counts are remembered; those of further clients count as used up (SEC12).
@@ -39,7 +35,7 @@ struct Challenger {
     private var random: Randomness
     /// The highest count that came with a nonce.
     private var counts: [String: UInt32] = [:]
-    /// When a nonce may be forgotten, in the order of first use.
+    /// When a nonce may be forgotten, in the order of time.
     private var ends: [(until: Instant, nonce: String)] = []
 
     init(realm: String, hashes: Hashes, random: Randomness) {
@@ -49,15 +45,13 @@ struct Challenger {
         key = self.random.octets(32)
     }
 
-    /// A fresh challenge for every algorithm, the strongest first.
+    /// The response that asks for credentials, by every algorithm.
     mutating func challenge(_ request: Request, _ place: Place, stale: Bool, at now: Instant) -> Response {
         var response = request.response(place.status)
         let nonce = makeNonce(at: now)
-        for algorithm in Algorithm.allCases {
-            response.headers.append(
-                place.challengeHeader,
-                "Digest realm=\"\(realm)\", nonce=\"\(nonce)\", algorithm=\(algorithm.rawValue), qop=\"auth\""
-                    + (stale ? ", stale=true" : ""))
+        for algorithm in Self.algorithms {
+            let challenge = DigestChallenge(realm: realm, nonce: nonce, algorithm: algorithm, isStale: stale)
+            response.headers.append(place.challengeHeader, challenge.description)
         }
         return response
     }
@@ -70,37 +64,23 @@ struct Challenger {
         let all = request.headers.all(place.credentialsHeader).lazy.compactMap { DigestCredentials($0) }
         guard let credentials = all.first(where: { $0.realm == realm }) else { return .challenge(stale: false) }
         let known = password(credentials.username)
+        // An unknown user costs as much time as a wrong password.
         let isRight = isRight(credentials, request, password: known ?? "") && known != nil
-        guard let made = timeOfNonce(credentials.nonce) else { return .challenge(stale: isRight) }
-        guard isRight else { return now - made > Self.nonceLife ? .challenge(stale: false) : .refused }
-        guard now - made <= Self.nonceLife, note(credentials, made) else { return .challenge(stale: true) }
-        return .accepted(user: credentials.username)
+        guard let made = timeOfNonce(credentials.nonce), now - made <= Self.nonceLife else {
+            return .challenge(stale: isRight)
+        }
+        guard isRight else { return .refused }
+        return note(credentials, made) ? .accepted(user: credentials.username) : .challenge(stale: true)
     }
-
-    // MARK: The response
 
     private func isRight(_ credentials: DigestCredentials, _ request: Request, password: String) -> Bool {
-        guard let algorithm = algorithm(of: credentials), credentials.qop == "auth", let cnonce = credentials.cnonce,
-            let count = credentials.nonceCount, Self.number(count) != nil, isSame(credentials.uri, as: request.uri)
+        let ha1 = DigestCredentials.ha1(
+            username: credentials.username, realm: realm, password: password, credentials.algorithm.hash, hashes)
+        guard credentials.isValid(ha1: ha1, method: request.method, body: request.body, hashes: hashes),
+            Self.algorithms.contains(credentials.algorithm), credentials.protection == .auth,
+            let uri = try? SIPURI(credentials.uri)
         else { return false }
-        func hash(_ parts: String...) -> String {
-            let octets = Array(parts.joined(separator: ":").utf8)
-            return hexadecimal(algorithm == .sha256 ? hashes.sha256(octets) : hashes.md5(octets))
-        }
-        let expected = hash(
-            hash(credentials.username, realm, password), credentials.nonce, count, cnonce, "auth",
-            hash(request.method.name, credentials.uri))
-        return equalInConstantTime(Array(expected.utf8), credentials.response.utf8.map(\.lowercased))
-    }
-
-    private func algorithm(of credentials: DigestCredentials) -> Algorithm? {
-        guard let name = credentials.algorithm else { return .md5 }
-        return Algorithm.allCases.first { $0.rawValue.lowercased() == name.lowercased() }
-    }
-
-    private func isSame(_ text: String, as uri: SIPURI) -> Bool {
-        guard let other = try? SIPURI(text) else { return false }
-        return other == uri || other.isEquivalent(to: uri)
+        return uri == request.uri || uri.isEquivalent(to: request.uri)
     }
 
     // MARK: Nonces
@@ -123,15 +103,14 @@ struct Challenger {
 
     /// Notes the count of a nonce; false if it was used before.
     private mutating func note(_ credentials: DigestCredentials, _ made: Instant) -> Bool {
-        guard let count = credentials.nonceCount.flatMap(Self.number) else { return false }
         if let last = counts[credentials.nonce] {
-            guard count > last else { return false }
+            guard credentials.nonceCount > last else { return false }
         } else {
-            guard counts.count < Self.nonceLimit, count > 0 else { return false }
+            guard counts.count < Self.nonceLimit, credentials.nonceCount > 0 else { return false }
             let end = (until: made + Self.nonceLife, nonce: credentials.nonce)
             ends.insert(end, at: ends.lastIndex { $0.until <= end.until }.map { $0 + 1 } ?? 0)
         }
-        counts[credentials.nonce] = count
+        counts[credentials.nonce] = credentials.nonceCount
         return true
     }
 
@@ -139,9 +118,5 @@ struct Challenger {
         let past = ends.prefix { $0.until < now }
         for end in past { counts[end.nonce] = nil }
         ends.removeFirst(past.count)
-    }
-
-    private static func number(_ count: String) -> UInt32? {
-        count.utf8.count == 8 && count.utf8.allSatisfy { $0.hexValue != nil } ? UInt32(count, radix: 16) : nil
     }
 }

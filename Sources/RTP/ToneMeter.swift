@@ -23,8 +23,8 @@ package struct ToneMeter: Sendable {
     }
 }
 
-/// By its series, after bringing the angle near zero: no C library is needed.
-private func cosine(_ angle: Double) -> Double {
+/// The cosine of an angle in radians, by its series after bringing the angle near zero: no C library is needed.
+package func cosine(_ angle: Double) -> Double {
     let reduced = angle.remainder(dividingBy: 2 * .pi)
     var term = 1.0
     var sum = 1.0
