@@ -65,7 +65,7 @@ import Testing
         #expect(town.events("alice").last == .ended(status: nil, byPeer: false))
         #expect(town.events("bob").last == .ended(status: nil, byPeer: true))
         #expect(town.requests(.bye).count == 2)
-        #expect(!town.responses(200).isEmpty)
+        town.run(for: .seconds(1))
         let count = town.messages.count
         town.run(for: .seconds(60))
         #expect(town.messages.count == count, "no transaction was left over")
@@ -82,7 +82,8 @@ import Testing
         call("alice", "carol")
         town.run(for: .seconds(1))
         town.tell("alice", .hangUp)
-        #expect(town.run(for: .seconds(1)) { $0.events("carol").last == .ended(status: nil, byPeer: true) })
+        town.run(for: .seconds(1))
+        #expect(town.events("carol").last == .ended(status: nil, byPeer: true))
         #expect(town.events("alice").last == .ended(status: 487, byPeer: false))
         #expect(town.requests(.cancel).count == 2)
         let count = town.messages.count

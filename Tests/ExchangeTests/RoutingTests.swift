@@ -64,10 +64,13 @@ import Testing
     }
 
     @Test func malformedIsRefused() throws {
-        let octets = Array(
-            String(decoding: request("INVITE", "sip:bob@192.0.2.1"), as: UTF8.self)
-                .replacing("CSeq: 1 INVITE", with: "CSeq: x").utf8)
-        #expect(try answer(octets).status == 400)
+        let octets = String(decoding: request("INVITE", "sip:bob@192.0.2.1"), as: UTF8.self)
+            .replacing("CSeq: 1 INVITE", with: "CSeq: x")
+        town.send(Array(octets.utf8), from: Self.remote)
+        let answer = String(decoding: try #require(town.datagrams.last), as: UTF8.self)
+        #expect(answer.hasPrefix("SIP/2.0 400 "))
+        #expect(answer.contains(";received=192.0.2.153"))
+        #expect(answer.contains(";rport=5070"))
     }
 
     @Test func noiseIsDropped() {

@@ -27,6 +27,8 @@ final class Town {
     private(set) var phoneEvents: [String: [Phone.Event]] = [:]
     /// Every SIP message that was sent, in order.
     private(set) var messages: [Message] = []
+    /// The same as octets, understood or not.
+    private(set) var datagrams: [[UInt8]] = []
     /// Addresses that nobody listens at.
     var dead: Set<SocketAddress> = []
 
@@ -89,6 +91,7 @@ final class Town {
     }
 
     private func post(_ octets: [UInt8], _ flow: Flow) {
+        datagrams.append(octets)
         if let message = try? Message.parse(datagram: octets) { messages.append(message) }
         parcels.append((now + Self.latency, .sip(octets, flow)))
     }
