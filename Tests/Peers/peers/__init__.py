@@ -4,19 +4,19 @@ Everything runs in network namespaces of this run's own and is ended by its proc
 """
 
 from .baresip import Baresip
-from .base import PeerTest
+from .base import DoorTest, PeerTest
 from .card import Card
 from .goertzel import dominant, level, read_wav
 from .kamailio import Kamailio
 from .linphone import Linphone
 from .network import Namespace, Site
 from .names import NameServer
-from .portero import Portero
+from .portero import Portero, account, program
 from .process import Process, missing, wait_until
 from .sipp import Sipp
 from .wire import Wire
 
 __all__ = [
-    "Baresip", "Card", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
-    "Site", "Wire", "dominant", "level", "missing", "read_wav", "wait_until",
+    "Baresip", "Card", "DoorTest", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
+    "Site", "Wire", "account", "dominant", "level", "missing", "program", "read_wav", "wait_until",
 ]

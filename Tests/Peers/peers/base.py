@@ -6,7 +6,10 @@ import tempfile
 import time
 import unittest
 
+from .card import Card
+from .kamailio import Kamailio
 from .network import Site, remove_leftovers
+from .portero import Portero, account
 from .process import missing
 
 
@@ -49,3 +52,69 @@ class PeerTest(unittest.TestCase):
             if hasattr(thing, "messages") and not callable(thing.messages):
                 parts.append("--- wire\n" + "\n".join(map(repr, thing.messages[-60:])))
         return "\n".join(parts)
+
+
+class DoorTest(PeerTest):
+    """A site with a registrar `pbx` and a door station on simulated lines and virtual cards: loudspeaker, microphone
+    (it hears TONE) and a ringer of its own."""
+
+    TONE = 700
+
+    def setUp(self):
+        super().setUp()
+        self.pbx = self.start(Kamailio(self.site.leg("pbx"), self.base, challenge_invites=False))
+        self.host = self.site.leg("door")
+        self.loud, self.mic, self.ring = (
+            Card(self.base, "loud"), Card(self.base, "mic", source=f"tone:{self.TONE}"), Card(self.base, "ring"))
+
+    def panel(self, ringer="ring"):
+        """The sections that every door station here shares."""
+        return f"""[device]
+name = Test door
+
+[network]
+sip-port = 5060
+
+[audio]
+speaker = loud
+microphone = mic
+
+[ringer]
+device = {ringer}
+
+[button bell]
+line = sim:bell
+active = high
+bias = none
+press = dial family
+while-ringing = answer
+
+[led status]
+line = sim:status
+active = high
+idle = off
+registered = on
+unregistered = blink
+calling = pulse
+ringing = fast
+talking = on
+door-open = 100ms/100ms
+fault = 50ms/950ms
+
+"""
+
+    def house(self, **keys):
+        """The section of account `house`, user `front` at the registrar."""
+        return account("house", "front", self.pbx, **{"codecs": "pcmu", **keys})
+
+    def family(self, *targets, **keys):
+        """The group that the bell calls."""
+        lines = "".join(f"{key.replace('_', '-')} = {value}\n" for key, value in keys.items())
+        return f"[group family]\ntargets = {', '.join(targets)}\n{lines}"
+
+    def door(self, text, panel=None, **keys):
+        """A started appliance whose account `house` is registered."""
+        portero = self.start(Portero(self.host, self.base, (panel or self.panel()) + text,
+                                     cards=[self.loud, self.mic, self.ring], **keys))
+        portero.wait_registered("house")
+        return portero

@@ -18,6 +18,13 @@ def program():
     return os.path.abspath(path) if os.path.exists(path) else missing(f"portero ({path})")
 
 
+def account(name, user, registrar, **keys):
+    """An account section; in the keys `_` stands for `-`."""
+    lines = {"uri": registrar.uri(user), "password": registrar.password, "transport": "udp", "expires": 60}
+    lines.update({key.replace("_", "-"): value for key, value in keys.items()})
+    return f"[account {name}]\n" + "".join(f"{key} = {value}\n" for key, value in lines.items())
+
+
 class Portero:
     """An appliance in a namespace. `text` is its INI file without state-directory and socket, which are its folder's."""
 

@@ -1,0 +1,115 @@
+"""The network changes under it: another address in a call, the cable, a boot without anything, an isolated LAN."""
+
+import time
+
+from peers import Baresip, DoorTest, Kamailio, Linphone, NameServer, PeerTest, Portero, Wire, account, level, wait_until
+
+SILENT = "[audio]\nspeaker = silent\nmicrophone = tone:700\n[ringer]\ndevice = silent\n"
+
+
+class InACall(DoorTest):
+    def test_another_address_in_a_call(self):
+        for kind in (Linphone, Baresip):
+            with self.subTest(kind.__name__):
+                name = kind.__name__.lower()
+                user = "100" if kind is Baresip else "200"
+                phone = self.start(kind(self.site.leg(name), self.base, user, self.pbx, answer="auto", tone=1000))
+                self.pbx.wait_registered(user)
+                door = self.door(self.house())
+                door.do("dial", self.pbx.uri(user))
+                door.wait_call("talking")
+                wait_until(lambda: level(self.loud.recording, 1000)[0] > 0.85, 20, "the phone at the door", 0.5)
+                wire = self.keep(Wire(self.host))
+                number = int(self.host.address.rsplit(".", 1)[1]) + 1
+                new = f"{self.host.address.rsplit('.', 1)[0]}.{number}"
+                self.loud.forget()
+                phone.card.forget()
+                changed = time.time()
+                self.site.change_address("door", new)
+                wait_until(lambda: any(new in contact for contact in self.pbx.contacts("front")), 20, "the new address at the registrar")
+                first = wire.sent(new, method="REGISTER")[0]
+                self.note(f"REGISTER {first.stamp - changed:.2f} s after the change")
+                wait_until(lambda: [contact for contact in self.pbx.contacts("front") if new not in contact] == [], 20, "the old binding to go")
+                offer = wait_until(lambda: wire.sent(new, method="INVITE"), 20, "the re-INVITE")[0]
+                self.assertIn(f"c=IN IP4 {new}", offer.text)
+                self.note(f"re-INVITE {offer.stamp - changed:.2f} s after the change")
+                self.assertIn(new, door.status()["network"]["addresses"])
+                wait_until(lambda: level(phone.card.recording, self.TONE, 0.5)[0] > 0.85, 20, "the door at the phone", 0.5)
+                sent = [key for key in wire.rtp if key[0][0] == new]
+                back = [key for key in wire.rtp if key[1][0] == new]
+                self.assertTrue(sent and back, "media flows from and to the new address")
+                door.wait_call("talking")
+                door.wait_event("network")
+                door.do("hangup")
+                door.wait_quiet()
+                door.stop()
+                phone.stop()
+
+    def test_the_cable(self):
+        door = self.door(self.house())
+        self.site.cable("door", False)
+        wait_until(lambda: door.status()["network"]["state"] == "down", 20, "the network to be down", 0.2)
+        self.assertNotEqual(door.account("house")["state"], "registered")
+        self.assertEqual(door.led("status")["state"], "unregistered")
+        self.site.cable("door", True)
+        begin = time.monotonic()
+        self.host.ip("route", "replace", "default", "via", self.host.gateway)
+        door.wait_registered("house")
+        self.note(f"registered {time.monotonic() - begin:.1f} s after the cable was back")
+
+    def test_only_the_last_of_several_changes_counts(self):
+        door = self.door(self.house())
+        stem = self.host.address.rsplit(".", 1)[0]
+        for last in (51, 52, 53):
+            self.site.change_address("door", f"{stem}.{last}")
+            time.sleep(1 if last == 51 else 0.1)
+        wait_until(lambda: [f"{stem}.53" in contact for contact in self.pbx.contacts("front")] == [True], 30, "one binding, with the last address")
+        door.wait_registered("house")
+
+    def test_told_by_command(self):
+        door = self.door(self.house())
+        door.do("network", "down")
+        self.assertEqual(door.status()["network"]["state"], "down")
+        wait_until(lambda: door.account("house")["state"] != "registered", 10, "the account to be off")
+        door.do("network", "auto")
+        door.wait_registered("house")
+        self.assertEqual(door.status()["network"]["state"], "up")
+
+
+class Boot(PeerTest):
+    def test_without_a_network(self):
+        pbx = self.start(Kamailio(self.site.leg("pbx"), self.base))
+        space = self.site.leg("door")
+        self.site.cable("door", False)
+        door = self.start(Portero(space, self.base, SILENT + account("house", "front", pbx)))
+        self.assertEqual(door.status()["network"]["state"], "down")
+        self.assertIn("next-attempt-in", door.account("house"))
+        self.site.cable("door", True)
+        space.ip("route", "replace", "default", "via", space.gateway)
+        begin = time.monotonic()
+        door.wait_registered("house")
+        self.note(f"registered {time.monotonic() - begin:.1f} s after the network came")
+
+    def test_without_names(self):
+        space = self.site.leg("door")
+        pbx = self.start(Kamailio(self.site.leg("pbx"), self.base, domain="pbx.test"))
+        door = self.start(Portero(space, self.base, SILENT + account("house", "front", pbx, uri="sip:front@pbx.test")))
+        time.sleep(5)
+        self.assertNotEqual(door.account("house")["state"], "registered")
+        self.assertIn("next-attempt-in", door.account("house"))
+        self.start(NameServer(self.site.router, space.gateway, self.base, [f"host-record=pbx.test,{pbx.address}"]))
+        begin = time.monotonic()
+        door.wait_registered("house", timeout=90)
+        self.note(f"registered {time.monotonic() - begin:.1f} s after the name server came")
+
+    def test_an_isolated_lan_without_a_default_route(self):
+        space = self.site.leg("door")
+        pbx = self.start(Kamailio(self.site.router, self.base, address=space.gateway))
+        space.ip("route", "del", "default")
+        space.ip("-6", "route", "del", "default", check=False)
+        door = self.start(Portero(space, self.base, SILENT + account("house", "front", pbx, expires=20)))
+        door.wait_registered("house")
+        time.sleep(25)  # longer than a registration lives
+        self.assertEqual(door.account("house")["state"], "registered")
+        self.assertEqual(door.status()["network"]["state"], "up")
+        self.assertEqual(len(pbx.contacts("front")), 1)

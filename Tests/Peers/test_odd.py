@@ -1,0 +1,93 @@
+"""Odd callers and odd targets (SIPp), straight to the door station and back."""
+
+import time
+
+from peers import DoorTest, Sipp, Wire, wait_until
+
+
+class Odd(DoorTest):
+    def setUp(self):
+        super().setUp()
+        self.odd = self.site.leg("odd")
+        self.number = 6060
+
+    def listed(self, **keys):
+        """An account that also takes calls from the odd host itself."""
+        return self.house(accept_from=f"registrar, {self.odd.address}", contact_user="account", **keys)
+
+    def sipp(self, scenario, user="front", target=None, **keys):
+        self.number += 1
+        target = f"{self.host.address}:5060" if target is None else target
+        return self.keep(Sipp(self.odd, self.base, scenario, target, user, self.number, **keys))
+
+    def test_odd_requests_get_the_right_answer(self):
+        door = self.door(self.listed())
+        for scenario, user in (("required_extension", "front"), ("unacceptable", "front"), ("wrong_body", "front"), ("methods", "front")):
+            with self.subTest(scenario):
+                self.sipp(scenario, user).run()
+        self.assertEqual(door.calls(), [])
+        self.assertEqual(door.seen("call", state="incoming"), [], "none of them made it ring")
+
+    def test_odd_calls(self):
+        door = self.door(self.listed(auto_answer="always"))
+        for scenario in ("call", "late_offer", "held_by_reinvite"):
+            with self.subTest(scenario):
+                self.sipp(scenario, extra=("-d", "500")).run()
+                door.wait_quiet()
+        with self.subTest("over TCP"):
+            self.sipp("call", transport="t1", extra=("-d", "500")).run()
+            door.wait_quiet()
+
+    def test_an_answer_that_nobody_acknowledges(self):
+        door = self.door(self.listed(auto_answer="always"))
+        wire = self.keep(Wire(self.host))
+        begin = time.monotonic()
+        self.sipp("unacknowledged").run(timeout=90)
+        repeats = len([one for one in wire.sent(self.host.address, status=200) if "INVITE" in one.cseq])
+        self.note(f"given up after {time.monotonic() - begin:.1f} s and {repeats} × 200")
+        self.assertGreaterEqual(repeats, 8)
+        door.wait_quiet()
+
+    def dials(self, scenario):
+        target = self.sipp(scenario, target="")
+        target.start()
+        time.sleep(1)
+        door = self.door(self.listed() + "[call]\ndial-timeout = 5s\n")
+        door.do("dial", f"sip:odd@{self.odd.address}:{self.number}")
+        return target, door
+
+    def test_a_target_that_answers_twice(self):
+        target, door = self.dials("answers_twice")
+        door.wait_call("talking")
+        time.sleep(2)
+        self.assertEqual(len(door.calls()), 1)
+        door.do("hangup")
+        target.finish(40)
+
+    def test_a_target_that_only_rings(self):
+        target, door = self.dials("rings_for_ever")
+        target.finish(60)
+        door.wait_quiet()
+
+    def test_a_target_that_answers_the_cancel_late(self):
+        target, door = self.dials("answers_at_cancel")
+        target.finish(60)
+        door.wait_quiet()
+
+    def test_two_hundred_calls_in_a_row_leave_nothing(self):
+        door = self.door(self.listed(auto_answer="always"))
+        self.sipp("call", extra=("-d", "100")).run()
+        door.wait_quiet()
+        time.sleep(2)
+        before, memory = door.descriptors(), door.resident()
+        begin = time.monotonic()
+        self.sipp("call", calls=200, rate=100, limit=1, extra=("-d", "50")).run(timeout=300)
+        self.note(f"200 calls took {time.monotonic() - begin:.0f} s")
+        door.wait_quiet()
+        wait_until(lambda: door.descriptors() <= before, 15, f"no more than {before} descriptors")
+        self.note(f"{before} descriptors before, {door.descriptors()} after; {memory} KiB before, {door.resident()} after")
+        self.assertLess(door.resident() - memory, 8192, "no growth by the call")
+        self.assertEqual(door.account("house")["state"], "registered")
+        wire = self.keep(Wire(self.host))
+        time.sleep(2)
+        self.assertEqual([key for key in wire.rtp if key[0][0] == self.host.address], [], "no stream goes on")
