@@ -142,7 +142,7 @@ class Reload(DoorTest):
 
 class Followers(PeerTest):
     def test_many_clients_and_a_slow_one(self):
-        door = self.start(Portero(self.site.leg("door"), self.base, SILENT + "[button bell]\nline = sim:bell\nactive = high\nbias = none\npress = none\n"))
+        door = self.start(Portero(self.site.leg("door"), self.base, SILENT + "[button bell]\nline = sim:bell\nactive = high\nbias = disabled\npress = none\n"))
         slow = subprocess.Popen([program(), "events", "--json", "--socket", door.socket], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(slow.stdout.close)
         self.addCleanup(slow.wait)

@@ -85,7 +85,7 @@ device = {ringer}
 [button bell]
 line = sim:bell
 active = high
-bias = none
+bias = disabled
 press = dial family
 while-ringing = answer
 
