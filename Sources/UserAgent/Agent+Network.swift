@@ -1,0 +1,70 @@
+import Primitives
+import SIP
+
+/// What a changed network means for the accounts (R7).
+///
+/// What counts is the address that the kernel takes to each registrar: it is asked by `connect` to the registrar's
+/// address on UDP, which the edge answers at once and which sends nothing.
+extension Agent {
+    mutating func lookAtRoutes(at now: Instant) {
+        requester.avoided.forget()
+        sources.expire(at: now)
+        for key in keys() {
+            update(key, at: now) { registration, _, out in registration.networkChanged(at: now, &out) }
+        }
+        var asked: Set<IPAddress> = []
+        for key in keys() {
+            guard let remote = registrations[key]?.flowInUse?.remote, asked.insert(remote.address).inserted else {
+                continue
+            }
+            let target = Target(transport: .udp, address: remote, domain: remote.address.description)
+            _ = connections.connect(to: target, .route(to: remote.address), at: now, &wire)
+        }
+    }
+
+    mutating func answeredRoute(to remote: IPAddress, _ result: Connections.Result, at now: Instant) {
+        let local: IPAddress? = if case .flow(let flow) = result { flow.local.address } else { nil }
+        for key in keys() {
+            guard let flow = registrations[key]?.flowInUse, flow.remote.address == remote else { continue }
+            // First, so that nobody takes it for a way to the registrar.
+            if flow.transport.isStream, flow.local.address != local {
+                connections.close(flow, .noRoute, &wire, &connectionEvents)
+            }
+            update(key, at: now) { registration, random, out in
+                registration.route(from: local, random: &random, at: now, &out)
+            }
+        }
+    }
+
+    mutating func resolverChanged(at now: Instant) {
+        sources.expire(at: now)
+        for key in keys() {
+            update(key, at: now) { registration, _, out in registration.networkChanged(at: now, &out) }
+        }
+    }
+
+    /// The names whose addresses decide who may call.
+    mutating func wantSources(at now: Instant) {
+        var wanted: Set<Locator.Destination> = []
+        for account in settings.accounts {
+            if !account.registers { wanted.formUnion(account.servers) }
+            if case .listed(let list) = account.acceptFrom {
+                for case .host(let name) in list { wanted.insert(.host(name)) }
+            }
+        }
+        sources.want(wanted, at: now)
+    }
+}
+
+extension Account {
+    /// Where its requests go, and its calls come from.
+    var servers: [Locator.Destination] {
+        let choice: Transport? = if case .fixed(let transport) = transport { transport } else { nil }
+        return [outboundProxy ?? registrar].compactMap { Locator.Destination($0, transport: choice) }
+    }
+}
+
+extension Locator.Destination {
+    /// A host of which only the addresses are wanted.
+    static func host(_ name: String) -> Locator.Destination { Locator.Destination(host: name, port: 5060) }
+}

@@ -1,0 +1,99 @@
+import Primitives
+import SIP
+
+/// What comes in, before the transactions: framing, limits, and who may send what (SEC1, SEC5).
+extension Agent {
+    mutating func received(_ octets: [UInt8], _ flow: Flow, at now: Instant) {
+        let source = flow.remote.address
+        let isKnown = isKnown(source)
+        guard !flow.transport.isStream else {
+            return connections.received(octets, flow, isKnown: isKnown, at: now, &wire, &connectionEvents)
+        }
+        guard rates.admits(source, isKnown: isKnown, at: now) else { return }
+        do throws(ParseError) {
+            if let message = try Message.parse(datagram: octets) { pass(message, flow, at: now) }
+        } catch {
+            rates.chargeMalformed(source, isKnown: isKnown, at: now)
+            wire.note(.debug, "from \(flow.remote): \(error.reason)")
+            if isKnown, let refusal = error.refusal { refuse(refusal, flow) }
+        }
+    }
+
+    /// A message of a stream.
+    mutating func received(_ message: Message, _ flow: Flow, at now: Instant) {
+        guard rates.admits(flow.remote.address, isKnown: isKnown(flow.remote.address), at: now) else { return }
+        pass(message, flow, at: now)
+    }
+
+    private mutating func pass(_ message: Message, _ flow: Flow, at now: Instant) {
+        if case .request(let request) = message, !isWelcome(request, flow) { return }
+        wire.transactions.received(message, on: flow, at: now, &wire.said)
+    }
+
+    /// Answers what could not be understood, to where its Via says (T7).
+    private mutating func refuse(_ refusal: Refusal, _ flow: Flow) {
+        var refusal = refusal
+        var flow = flow
+        guard var via = refusal.vias.first else { return }
+        if via.wantsRport {
+            via.received = flow.remote.address
+            via.rport = flow.remote.port
+        } else {
+            if via.host.address != flow.remote.address { via.received = flow.remote.address }
+            flow.remote.port = via.port ?? flow.transport.defaultPort
+        }
+        refusal.vias[0] = via
+        wire.send(refusal.serialized(), flow)
+    }
+
+    // MARK: Who sends
+
+    /// Whether the source is a server of an account, named by one, or a peer of a request or call of ours.
+    func isKnown(_ address: IPAddress) -> Bool {
+        keys().contains { key in
+            registrations[key].map { isServer(address, of: $0) || isListed(address, by: $0.account) } ?? false
+        } || requester.isTalking(to: address)
+    }
+
+    private func isServer(_ address: IPAddress, of registration: Registration) -> Bool {
+        if registration.flowInUse?.remote.address == address { return true }
+        if registration.targets.contains(where: { $0.address.address == address }) { return true }
+        guard !registration.account.registers else { return false }
+        return registration.account.servers.contains { sources.addresses(of: $0).contains(address) }
+    }
+
+    private func isListed(_ address: IPAddress, by account: Account) -> Bool {
+        guard case .listed(let list) = account.acceptFrom else { return false }
+        return list.contains { source in
+            switch source {
+            case .network(let network, let length): address.isWithin(network, prefixLength: length)
+            case .host(let name): sources.addresses(of: .host(name)).contains(address)
+            case .caller: false
+            }
+        }
+    }
+
+    /// How the account knows who sends this; nil: not at all.
+    func standing(of request: Request, from address: IPAddress, with registration: Registration) -> Standing? {
+        if isServer(address, of: registration) { return .flow }
+        let account = registration.account
+        switch account.acceptFrom {
+        case .registrar: return nil
+        case .anyone: return .anyone
+        case .listed(let list):
+            if isListed(address, by: account) { return .listed }
+            let callers = list.compactMap { if case .caller(let match) = $0 { match } else { nil } }
+            return AssertedCaller(request, standing: .listed).matches(callers) ? .listed : nil
+        }
+    }
+
+    /// What belongs to a dialog or transaction is matched there; everything else needs an account that knows its
+    /// sender, or takes calls from anyone (SEC1). The rest is dropped.
+    private func isWelcome(_ request: Request, _ flow: Flow) -> Bool {
+        if request.to.tag != nil || request.method == .ack || request.method == .cancel { return true }
+        let best = keys().lazy.compactMap { registrations[$0] }
+            .compactMap { standing(of: request, from: flow.remote.address, with: $0) }.max()
+        guard let best else { return false }
+        return best > .anyone || request.method == .invite || request.method == .options
+    }
+}

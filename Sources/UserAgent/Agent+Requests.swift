@@ -1,0 +1,167 @@
+import Primitives
+import SIP
+
+/// Requests of peers, checked in the order of rule D1.
+extension Agent {
+    /// What is built in.
+    static let allowed: [SIPMethod] = [.invite, .ack, .cancel, .bye, .options, .info]
+    /// Option tags that a Require may name.
+    static let supported: [String] = []
+
+    static var allow: String { allowed.map(\.name).joined(separator: ", ") }
+
+    mutating func incoming(
+        _ request: Request, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+    ) {
+        guard let transaction else { return }
+        if let refusal = refusal(of: request) { return respond(transaction, refusal, at: now) }
+        guard request.to.tag == nil else { return respond(transaction, request.response(481), at: now) }
+        switch request.method {
+        case .invite, .options: break
+        case .subscribe:
+            var response = request.response(489)
+            response.headers.append(.allowEvents, "")
+            return respond(transaction, response, at: now)
+        default: return respond(transaction, request.response(481), at: now)
+        }
+        guard request.uri.scheme == .sip || request.uri.scheme == .tel else {
+            return respond(transaction, request.response(416), at: now)
+        }
+        guard let choice = account(for: request, from: flow.remote.address) else {
+            return respond(transaction, request.response(404), at: now)
+        }
+        if let refusal = contentRefusal(of: request) { return respond(transaction, refusal, at: now) }
+        if request.method == .options {
+            return respond(transaction, capabilities(request, choice.account, flow), at: now)
+        }
+    }
+
+    mutating func respond(_ transaction: ServerTransactionID, _ response: Response, at now: Instant) {
+        wire.transactions.respond(transaction, response, at: now, &wire.said)
+    }
+
+    // MARK: Checks
+
+    /// Method first (405, 501).
+    private func refusal(of request: Request) -> Response? {
+        let exceptions: [SIPMethod] = [.subscribe, .notify]
+        if Self.allowed.contains(request.method) || exceptions.contains(request.method) { return nil }
+        var response = request.response(request.method.isDefined ? 405 : 501)
+        response.headers.append(.allow, Self.allow)
+        return response
+    }
+
+    /// Extensions, body and mandatory headers (420, 415, 406, 400).
+    private func contentRefusal(of request: Request) -> Response? {
+        let unknown = request.require.filter { !Self.supported.contains($0) }
+        if !unknown.isEmpty {
+            var response = request.response(420)
+            response.headers.append(.unsupported, unknown.joined(separator: ", "))
+            return response
+        }
+        let encodings = request.headers.tokens(.contentEncoding)
+        if !request.body.isEmpty, encodings.contains(where: { $0 != "identity" }) {
+            var response = request.response(415)
+            response.headers.append(.acceptEncoding, "identity")
+            return response
+        }
+        guard request.method == .invite else { return nil }
+        if !request.hasReadableBody {
+            var response = request.response(415)
+            response.headers.append(.accept, Self.accept)
+            return response
+        }
+        if request.headers.contains(.accept), !request.headers.tokens(.accept).contains(where: Self.isSDP) {
+            return request.response(406)
+        }
+        if request.contacts.isEmpty { return request.response(400, reason: "Contact is missing") }
+        if request.headers.all(.replaces).count > 1 { return request.response(400, reason: "Replaces is doubled") }
+        return nil
+    }
+
+    static let accept = "application/sdp"
+
+    private static func isSDP(_ accepted: String) -> Bool {
+        let type = accepted.prefix { $0 != ";" && $0 != " " }
+        return type == "application/sdp" || type == "application/*" || type == "*/*"
+    }
+
+    /// The answer to OPTIONS: also while busy, for registrars use it as a probe (D2).
+    private func capabilities(_ request: Request, _ account: Account, _ flow: Flow) -> Response {
+        var response = request.response(200)
+        response.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
+        response.headers.append(.allow, Self.allow)
+        response.headers.append(.accept, Self.accept)
+        response.headers.append(.acceptEncoding, "identity")
+        response.headers.append(.supported, Self.supported.joined(separator: ", "))
+        return response
+    }
+
+    // MARK: Whose it is
+
+    struct AccountChoice {
+        var account: Account
+        var standing: Standing
+        /// For the log.
+        var why: String
+    }
+
+    /// The account that a request is for, among those that its source may reach (SEC2); nil: none.
+    func account(for request: Request, from address: IPAddress) -> AccountChoice? {
+        let reachable = keys().compactMap { registrations[$0] }.compactMap { registration in
+            standing(of: request, from: address, with: registration).map { (registration.account, $0) }
+        }
+        // Of several that match equally, the one that knows the source best.
+        func best(_ why: String, _ matches: (Account, Standing) -> Bool) -> AccountChoice? {
+            let found = reachable.filter(matches)
+            let standing = found.map(\.1).max()
+            return found.first { $0.1 == standing }.map { AccountChoice(account: $0.0, standing: $0.1, why: why) }
+        }
+        let user = request.uri.scheme == .tel ? request.uri.numberDigits : request.uri.user
+        let called = request.to.uri.scheme == .tel ? request.to.uri.numberDigits : request.to.uri.user
+        if request.method == .options, user == nil { return best("no user") { _, _ in true } }
+        if let user {
+            if let choice = best("contact user", { account, _ in account.contactUser == user }) { return choice }
+            if let choice = best("request user \(user)", { account, _ in account.isNamed(by: user) }) {
+                return choice
+            }
+        }
+        if let called, let choice = best("called user \(called)", { account, _ in account.isNamed(by: called) }) {
+            return choice
+        }
+        return best("catch-all") { account, standing in account.catchAll && standing == .flow }
+    }
+
+    // MARK: Strays
+
+    /// A 2xx that nobody waits for any more: its peer gets ACK and BYE (D5).
+    mutating func endStray(_ response: Response, at now: Instant) {
+        guard
+            let account = settings.accounts.first(where: { $0.uri.isEquivalent(to: response.from.uri) })
+                ?? settings.accounts.first
+        else { return }
+        let invite = Request(
+            .invite, response.to.uri, from: response.from, to: response.to, callID: response.callID,
+            cseq: response.cseq.number)
+        guard var dialog = Dialog(request: invite, response: response) else { return }
+        for request in [dialog.acknowledgement(cseq: response.cseq.number), dialog.request(.bye)] {
+            send(request, for: account, RequestPath(to: dialog.remoteTarget, routes: dialog.routeSet), at: now)
+        }
+    }
+
+    /// Sends a request whose outcome nobody needs.
+    mutating func send(_ request: Request, for account: Account, _ path: RequestPath, at now: Instant) {
+        let id = requester.open(account, path, at: now, &wire, &connections, &requestEvents)
+        owners[id] = .composed(request)
+    }
+}
+
+extension Request {
+    /// A body that an INVITE may have: a description, parts with one among them, or one that may be ignored.
+    fileprivate var hasReadableBody: Bool {
+        guard !body.isEmpty else { return true }
+        guard let type = contentType else { return !headers.contains(.contentType) }
+        if type.name == "application/sdp" || type.name.hasPrefix("multipart/") { return true }
+        return contentDisposition?.parameters["handling"]?.lowercased() == "optional"
+    }
+}

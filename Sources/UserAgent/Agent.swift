@@ -1,0 +1,219 @@
+package import Primitives
+import SIP
+
+/// The SIP user agent: accounts, their registrations and calls, over the flows that the edge gives it.
+///
+/// Everything comes in by `handle` and goes out by its last argument; `deadline` says when it wants to be called
+/// though nothing happened.
+package struct Agent {
+    /// Who waits for the end of a request.
+    enum RequestOwner {
+        case registration(RegistrationKey)
+        /// Composed beforehand; nobody asks what becomes of it.
+        case composed(Request)
+    }
+
+    /// Names a registration; an account that is set up anew gets another one.
+    typealias RegistrationKey = UInt64
+
+    /// How long `stop` waits for answers (R9).
+    static let stopLimit = Duration.seconds(2)
+    /// Between the first REGISTERs of accounts (R5).
+    static let stagger = Duration.milliseconds(50)...Duration.milliseconds(250)
+
+    var settings: UserAgentSettings
+    let capabilities: UserAgentCapabilities
+    var wire: Wire
+    var connections = Connections()
+    var requester: Requester
+    var registrations: [RegistrationKey: Registration] = [:]
+    /// The registration of each account by its name.
+    var current: [String: RegistrationKey] = [:]
+    /// Registrations of accounts that are gone or changed, until they are taken away.
+    var leaving: [RegistrationKey: Instant] = [:]
+    /// Accounts that register when their predecessor is taken away.
+    var succeeding: [RegistrationKey: RegistrationKey] = [:]
+    var owners: [RequestID: RequestOwner] = [:]
+    var gate = ChangeGate()
+    var keepAlives = KeepAlives()
+    var rates = RateLimits()
+    var sources = SourceDirectory()
+    var stopBy: Instant?
+    var isStopped = false
+
+    var connectionEvents: [Connections.Event] = []
+    var requestEvents: [RequestEvent] = []
+    /// Registrations that have another status than was said.
+    var changed: Set<RegistrationKey> = []
+    var said: [RegistrationKey: AccountStatus] = [:]
+
+    /// Begins; the first outputs come with the first input.
+    package init(settings: UserAgentSettings, capabilities: UserAgentCapabilities, at now: Instant) {
+        self.settings = settings
+        self.capabilities = capabilities
+        wire = Wire(random: capabilities.random)
+        requester = Requester(
+            hashes: capabilities.hashes, product: settings.product, usesIPv6: settings.ipv6)
+        addAccounts(settings.accounts, at: now)
+        wantSources(at: now)
+    }
+
+    /// When `deadlineReached` is next due; nil while nothing is pending.
+    package var deadline: Instant? {
+        if isStopped { return nil }
+        return earliest(
+            stopBy, gate.deadline, keepAlives.deadline, sources.deadline, requester.deadline, connections.deadline,
+            wire.transactions.deadline, registrations.values.lazy.compactMap(\.deadline).min(),
+            leaving.values.min())
+    }
+
+    /// In the order of the configuration.
+    package var accountStatuses: [AccountStatus] {
+        settings.accounts.compactMap { account in
+            current[account.name].flatMap { registrations[$0]?.status }
+        }
+    }
+
+    package mutating func handle(_ input: UserAgentInput, at now: Instant, _ out: inout [UserAgentOutput]) {
+        if !isStopped { take(input, at: now) }
+        settle(at: now)
+        out += wire.out
+        wire.out = []
+    }
+
+    private mutating func take(_ input: UserAgentInput, at now: Instant) {
+        switch input {
+        case .received(let octets, let flow): received(octets, flow, at: now)
+        case .connected(let id, let flow): connections.connected(id, flow, at: now, &wire, &connectionEvents)
+        case .connectFailed(let id, let failure):
+            connections.connectFailed(id, failure, at: now, &wire, &connectionEvents)
+        case .flowFailed(let flow, let failure): connections.failed(flow, failure, &connectionEvents)
+        case .lookedUp(let id, let answer):
+            if !requester.lookedUp(id, answer, at: now, &wire, &connections, &requestEvents) {
+                _ = sources.lookedUp(id, answer, at: now, &wire)
+            }
+        case .networkChanged: gate.changed(at: now)
+        case .resolverChanged: resolverChanged(at: now)
+        case .configure(let settings): configure(settings, at: now)
+        case .register(let account): register(account, at: now)
+        case .unregister(let account): unregister(account, at: now)
+        case .stop: stop(at: now)
+        case .deadlineReached: deadlineReached(at: now)
+        case .dial, .ring, .answer, .reject, .hangUp, .hold, .resume, .sendDigit: break
+        }
+    }
+
+    private mutating func deadlineReached(at now: Instant) {
+        if gate.takeRun(at: now) { lookAtRoutes(at: now) }
+        wire.transactions.deadlineReached(at: now, &wire.said)
+        requester.deadlineReached(at: now, &wire, &connections, &requestEvents)
+        connections.deadlineReached(at: now, &wire, &connectionEvents)
+        sources.deadlineReached(at: now, usesIPv6: settings.ipv6, &wire)
+        for flow in keepAlives.takeDue(at: now, random: &wire.random) {
+            wire.send([0x0D, 0x0A, 0x0D, 0x0A], flow)
+        }
+        for key in registrations.keys.sorted() {
+            update(key, at: now) { registration, _, out in registration.deadlineReached(at: now, &out) }
+        }
+        for (key, until) in leaving where until <= now { removed(key, at: now) }
+        if let stopBy, stopBy <= now { stopped() }
+    }
+
+    /// Carries out what the parts said until none of them has anything left to say.
+    private mutating func settle(at now: Instant) {
+        while true {
+            if !wire.said.isEmpty {
+                let said = wire.said
+                wire.said = []
+                for output in said { carryOut(output, at: now) }
+            } else if !connectionEvents.isEmpty {
+                let events = connectionEvents
+                connectionEvents = []
+                for event in events { carryOut(event, at: now) }
+            } else if !requestEvents.isEmpty {
+                let events = requestEvents
+                requestEvents = []
+                for event in events { carryOut(event, at: now) }
+            } else if !changed.isEmpty {
+                let keys = changed
+                changed = []
+                sayStatuses(of: keys, at: now)
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func carryOut(_ output: TransactionLayer.Output, at now: Instant) {
+        switch output {
+        case .send(let octets, let flow):
+            connections.sent(along: flow, at: now)
+            wire.send(octets, flow)
+        case .sendAnew(let octets, let target):
+            if let flow = connections.connect(to: target, .response(octets), at: now, &wire) {
+                wire.send(octets, flow)
+            }
+        case .request(let request, let transaction, let flow): incoming(request, transaction, flow, at: now)
+        case .cancelled: break
+        case .response(let transaction, let response, _):
+            _ = requester.received(transaction, response, at: now, &wire, &connections, &requestEvents)
+        case .failed(let transaction, let failure):
+            _ = requester.failed(transaction, failure, at: now, &wire, &connections, &requestEvents)
+        case .stray2xx(let response, _): endStray(response, at: now)
+        }
+    }
+
+    private mutating func carryOut(_ event: Connections.Event, at now: Instant) {
+        switch event {
+        case .message(let message, let flow): received(message, flow, at: now)
+        case .malformed(let error, let flow):
+            rates.chargeMalformed(flow.remote.address, isKnown: isKnown(flow.remote.address), at: now)
+            wire.note(.debug, "from \(flow.remote): \(error.reason)")
+        case .ended(let flow, let failure):
+            wire.transactions.flowFailed(flow, failure, at: now, &wire.said)
+            for key in registrations.keys.sorted() {
+                update(key, at: now) { registration, random, out in
+                    registration.flowFailed(flow, random: &random, at: now, &out)
+                }
+            }
+        case .answered(_, let waiters, let result):
+            for waiter in waiters {
+                switch waiter {
+                case .request(let id):
+                    requester.answered(id, result, at: now, &wire, &connections, &requestEvents)
+                case .route(let remote): answeredRoute(to: remote, result, at: now)
+                case .response(let octets):
+                    if case .flow(let flow) = result { wire.send(octets, flow) }
+                }
+            }
+        }
+    }
+
+    private mutating func carryOut(_ event: RequestEvent, at now: Instant) {
+        switch event {
+        case .located(let id, let targets):
+            if case .registration(let key) = owners[id] { registrations[key]?.located(targets) }
+        case .ready(let id, let flow, let occasion):
+            switch owners[id] {
+            case .registration(let key):
+                update(key, at: now) { registration, _, out in registration.ready(id, flow, occasion, &out) }
+            case .composed(let request):
+                requester.submit(id, request, at: now, &wire, &connections, &requestEvents)
+            case nil: requester.abandon(id, &wire, &connections)
+            }
+        case .provisional: break
+        case .final(let id, let response, _, _):
+            if case .registration(let key) = owners.removeValue(forKey: id) {
+                update(key, at: now) { registration, random, out in
+                    registration.answered(id, response, random: &random, at: now, &out)
+                }
+            }
+        case .failed(let id, let failure):
+            if case .registration(let key) = owners.removeValue(forKey: id) {
+                update(key, at: now) { registration, random, out in
+                    registration.failed(id, failure, random: &random, at: now, &out)
+                }
+            }
+        }
+    }
+}
