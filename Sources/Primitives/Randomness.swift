@@ -12,6 +12,12 @@ package struct Randomness: RandomNumberGenerator {
 
     package mutating func next() -> UInt64 { generator.next() }
 
+    /// A source of its own for a part of a core: the kernel's generator again, of a seeded one another seed. Copies of
+    /// a seeded source would say the same.
+    package mutating func forked() -> Randomness {
+        generator is SystemRandomNumberGenerator ? self : .seeded(next())
+    }
+
     /// A token of letters and digits that carries at least `bits` random bits (branches, tags, Call-IDs: T5).
     package mutating func token(bits: Int) -> String {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)

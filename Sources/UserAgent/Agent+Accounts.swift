@@ -67,7 +67,7 @@ extension Agent {
             requester.abandon(id, &wire, &connections)
         }
         if let successor = succeeding.removeValue(forKey: key) { registrations[successor]?.start(at: now) }
-        if stopBy != nil, leaving.isEmpty { stopped() }
+        stopIfDone()
     }
 
     // MARK: Intents
@@ -92,8 +92,14 @@ extension Agent {
     mutating func stop(at now: Instant) {
         guard stopBy == nil else { return }
         stopBy = now + Self.stopLimit
+        for key in calls.keys.sorted() { tell(key, .hangUp(.shutdown), at: now) }
         for key in registrations.keys.sorted() where leaving[key] == nil { leave(key, at: now) }
-        if leaving.isEmpty { stopped() }
+        stopIfDone()
+    }
+
+    /// Everything is said: nothing is left to wait for.
+    mutating func stopIfDone() {
+        if stopBy != nil, leaving.isEmpty, calls.isEmpty { stopped() }
     }
 
     mutating func stopped() {

@@ -13,10 +13,8 @@ extension Agent {
             update(key, at: now) { registration, _, out in registration.networkChanged(at: now, &out) }
         }
         var asked: Set<IPAddress> = []
-        for key in keys() {
-            guard let remote = registrations[key]?.flowInUse?.remote, asked.insert(remote.address).inserted else {
-                continue
-            }
+        let flows = keys().compactMap { registrations[$0]?.flowInUse } + callFlows.values
+        for remote in flows.map(\.remote) where asked.insert(remote.address).inserted {
             let target = Target(transport: .udp, address: remote, domain: remote.address.description)
             _ = connections.connect(to: target, .route(to: remote.address), at: now, &wire)
         }
@@ -33,6 +31,14 @@ extension Agent {
             update(key, at: now) { registration, random, out in
                 registration.route(from: local, random: &random, at: now, &out)
             }
+        }
+        if let local { moveCalls(to: local, remote: remote, at: now) }
+    }
+
+    /// Calls go on from another address (R8).
+    private mutating func moveCalls(to local: IPAddress, remote: IPAddress, at now: Instant) {
+        for (key, flow) in callFlows where flow.remote.address == remote && flow.local.address != local {
+            tell(key, .addressChanged, at: now)
         }
     }
 

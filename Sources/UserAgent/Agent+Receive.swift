@@ -26,7 +26,7 @@ extension Agent {
     }
 
     private mutating func pass(_ message: Message, _ flow: Flow, at now: Instant) {
-        if case .request(let request) = message, !isWelcome(request, flow) { return }
+        if case .request(let request) = message, !isWelcome(request, flow, at: now) { return }
         wire.transactions.received(message, on: flow, at: now, &wire.said)
     }
 
@@ -52,7 +52,7 @@ extension Agent {
     func isKnown(_ address: IPAddress) -> Bool {
         keys().contains { key in
             registrations[key].map { isServer(address, of: $0) || isListed(address, by: $0.account) } ?? false
-        } || requester.isTalking(to: address)
+        } || requester.isTalking(to: address) || callFlows.values.contains { $0.remote.address == address }
     }
 
     private func isServer(_ address: IPAddress, of registration: Registration) -> Bool {
@@ -88,12 +88,21 @@ extension Agent {
     }
 
     /// What belongs to a dialog or transaction is matched there; everything else needs an account that knows its
-    /// sender, or takes calls from anyone (SEC1). The rest is dropped.
-    private func isWelcome(_ request: Request, _ flow: Flow) -> Bool {
+    /// sender, or takes calls from anyone (SEC1). Whoever no account knows must know an account (SEC2), and calls at
+    /// most every 200 ms (D16). The rest is dropped.
+    private mutating func isWelcome(_ request: Request, _ flow: Flow, at now: Instant) -> Bool {
         if request.to.tag != nil || request.method == .ack || request.method == .cancel { return true }
-        let best = keys().lazy.compactMap { registrations[$0] }
-            .compactMap { standing(of: request, from: flow.remote.address, with: $0) }.max()
-        guard let best else { return false }
-        return best > .anyone || request.method == .invite || request.method == .options
+        let source = flow.remote.address
+        let best = keys().compactMap { registrations[$0] }
+            .compactMap { standing(of: request, from: source, with: $0) }.max()
+        switch best {
+        case nil: return false
+        case .flow: return true
+        case .listed, .anyone:
+            guard request.method == .invite || request.method == .options || best == .listed,
+                account(for: request, from: source) != nil
+            else { return false }
+            return best == .listed || request.method != .invite || rates.admitsCall(source, at: now)
+        }
     }
 }

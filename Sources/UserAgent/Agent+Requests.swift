@@ -3,19 +3,19 @@ import SIP
 
 /// Requests of peers, checked in the order of rule D1.
 extension Agent {
-    /// What is built in.
-    static let allowed: [SIPMethod] = [.invite, .ack, .cancel, .bye, .options, .info]
+    /// What is built in; `Headers.appendAllow` says so.
+    private static let allowed: Set<SIPMethod> = [.invite, .ack, .cancel, .bye, .options, .info]
+    /// Not built in, but answered better than by 405: 489 and 481.
+    private static let subscriptions: Set<SIPMethod> = [.subscribe, .notify, .prack]
     /// Option tags that a Require may name.
-    static let supported: [String] = []
-
-    static var allow: String { allowed.map(\.name).joined(separator: ", ") }
+    private static let supported: [String] = []
 
     mutating func incoming(
         _ request: Request, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) {
-        guard let transaction else { return }
+        guard let transaction else { return dispatch(request, nil, flow, at: now) }
         if let refusal = refusal(of: request) { return respond(transaction, refusal, at: now) }
-        guard request.to.tag == nil else { return respond(transaction, request.response(481), at: now) }
+        guard request.to.tag == nil else { return dispatch(request, transaction, flow, at: now) }
         switch request.method {
         case .invite, .options: break
         case .subscribe:
@@ -28,11 +28,14 @@ extension Agent {
             return respond(transaction, request.response(416), at: now)
         }
         guard let choice = account(for: request, from: flow.remote.address) else {
+            wire.note(.info, "\(request.method) for \(request.uri) from \(flow.remote): no account")
             return respond(transaction, request.response(404), at: now)
         }
         if let refusal = contentRefusal(of: request) { return respond(transaction, refusal, at: now) }
-        if request.method == .options {
-            return respond(transaction, capabilities(request, choice.account, flow), at: now)
+        if request.method == .invite {
+            invited(request, transaction, flow, choice, at: now)
+        } else {
+            respond(transaction, capabilities(request, choice.account, flow), at: now)
         }
     }
 
@@ -44,10 +47,9 @@ extension Agent {
 
     /// Method first (405, 501).
     private func refusal(of request: Request) -> Response? {
-        let exceptions: [SIPMethod] = [.subscribe, .notify]
-        if Self.allowed.contains(request.method) || exceptions.contains(request.method) { return nil }
+        if Self.allowed.union(Self.subscriptions).contains(request.method) { return nil }
         var response = request.response(request.method.isDefined ? 405 : 501)
-        response.headers.append(.allow, Self.allow)
+        response.headers.appendAllow()
         return response
     }
 
@@ -68,7 +70,7 @@ extension Agent {
         guard request.method == .invite else { return nil }
         if !request.hasReadableBody {
             var response = request.response(415)
-            response.headers.append(.accept, Self.accept)
+            response.headers.appendAccept()
             return response
         }
         if request.headers.contains(.accept), !request.headers.tokens(.accept).contains(where: Self.isSDP) {
@@ -79,8 +81,6 @@ extension Agent {
         return nil
     }
 
-    static let accept = "application/sdp"
-
     private static func isSDP(_ accepted: String) -> Bool {
         let type = accepted.prefix { $0 != ";" && $0 != " " }
         return type == "application/sdp" || type == "application/*" || type == "*/*"
@@ -90,8 +90,8 @@ extension Agent {
     private func capabilities(_ request: Request, _ account: Account, _ flow: Flow) -> Response {
         var response = request.response(200)
         response.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
-        response.headers.append(.allow, Self.allow)
-        response.headers.append(.accept, Self.accept)
+        response.headers.appendAllow()
+        response.headers.appendAccept()
         response.headers.append(.acceptEncoding, "identity")
         response.headers.append(.supported, Self.supported.joined(separator: ", "))
         return response
@@ -134,8 +134,13 @@ extension Agent {
 
     // MARK: Strays
 
-    /// A 2xx that nobody waits for any more: its peer gets ACK and BYE (D5).
+    /// A 2xx that no transaction waits for any more: a call of ours knows it, or its peer gets ACK and BYE (D5).
     mutating func endStray(_ response: Response, at now: Instant) {
+        if let key = dialogs[DialogKey(callID: response.callID, localTag: response.from.tag ?? "")],
+            calls[key]?.dialog?.id.remoteTag == response.to.tag
+        {
+            return update(key, at: now) { call, out in call.handle(.stray2xx(response), at: now, &out) }
+        }
         guard
             let account = settings.accounts.first(where: { $0.uri.isEquivalent(to: response.from.uri) })
                 ?? settings.accounts.first

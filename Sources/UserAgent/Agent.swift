@@ -9,6 +9,8 @@ package struct Agent {
     /// Who waits for the end of a request.
     enum RequestOwner {
         case registration(RegistrationKey)
+        /// A call's request of this number.
+        case call(CallKey, Int)
         /// Composed beforehand; nobody asks what becomes of it.
         case composed(Request)
     }
@@ -34,6 +36,15 @@ package struct Agent {
     /// Accounts that register when their predecessor is taken away.
     var succeeding: [RegistrationKey: RegistrationKey] = [:]
     var owners: [RequestID: RequestOwner] = [:]
+    var calls: [CallKey: Call] = [:]
+    /// Calls by their dialogs, early ones too.
+    var dialogs: [DialogKey: CallKey] = [:]
+    /// Calls by their peer's first INVITE, for its CANCEL.
+    var invites: [ServerTransactionID: CallKey] = [:]
+    var callRequests: [CallRequest: RequestID] = [:]
+    var callLookups: [LookupID: CallKey] = [:]
+    /// The flow that each call spoke along last.
+    var callFlows: [CallKey: Flow] = [:]
     var gate = ChangeGate()
     var keepAlives = KeepAlives()
     var rates = RateLimits()
@@ -64,7 +75,7 @@ package struct Agent {
         return earliest(
             stopBy, gate.deadline, keepAlives.deadline, sources.deadline, requester.deadline, connections.deadline,
             wire.transactions.deadline, registrations.values.lazy.compactMap(\.deadline).min(),
-            leaving.values.min())
+            calls.values.lazy.compactMap(\.deadline).min(), leaving.values.min())
     }
 
     /// In the order of the configuration.
@@ -72,6 +83,11 @@ package struct Agent {
         settings.accounts.compactMap { account in
             current[account.name].flatMap { registrations[$0]?.status }
         }
+    }
+
+    /// In the order in which they began.
+    package var callStatuses: [CallStatus] {
+        calls.keys.sorted().compactMap { key in calls[key].flatMap { $0.isOver ? nil : $0.status } }
     }
 
     package mutating func handle(_ input: UserAgentInput, at now: Instant, _ out: inout [UserAgentOutput]) {
@@ -89,9 +105,8 @@ package struct Agent {
             connections.connectFailed(id, failure, at: now, &wire, &connectionEvents)
         case .flowFailed(let flow, let failure): connections.failed(flow, failure, &connectionEvents)
         case .lookedUp(let id, let answer):
-            if !requester.lookedUp(id, answer, at: now, &wire, &connections, &requestEvents) {
-                _ = sources.lookedUp(id, answer, at: now, &wire)
-            }
+            if requester.lookedUp(id, answer, at: now, &wire, &connections, &requestEvents) { break }
+            if !sources.lookedUp(id, answer, at: now, &wire) { lookedUpForCall(id, answer, at: now) }
         case .networkChanged: gate.changed(at: now)
         case .resolverChanged: resolverChanged(at: now)
         case .configure(let settings): configure(settings, at: now)
@@ -99,7 +114,14 @@ package struct Agent {
         case .unregister(let account): unregister(account, at: now)
         case .stop: stop(at: now)
         case .deadlineReached: deadlineReached(at: now)
-        case .dial, .ring, .answer, .reject, .hangUp, .hold, .resume, .sendDigit: break
+        case .dial(let order): dial(order, at: now)
+        case .ring(let key): tell(key, .ring, at: now)
+        case .answer(let key): tell(key, .answer, at: now)
+        case .reject(let key, let code): tell(key, .reject(code: code), at: now)
+        case .hangUp(let key, let reason): tell(key, .hangUp(reason), at: now)
+        case .hold(let key): tell(key, .hold, at: now)
+        case .resume(let key): tell(key, .resume, at: now)
+        case .sendDigit(let key, let digit): tell(key, .sendDigit(digit), at: now)
         }
     }
 
@@ -114,6 +136,9 @@ package struct Agent {
         }
         for key in registrations.keys.sorted() {
             update(key, at: now) { registration, _, out in registration.deadlineReached(at: now, &out) }
+        }
+        for key in calls.keys.sorted() where calls[key]?.deadline.map({ $0 <= now }) ?? false {
+            tell(key, .deadlineReached, at: now)
         }
         for (key, until) in leaving where until <= now { removed(key, at: now) }
         if let stopBy, stopBy <= now { stopped() }
@@ -154,7 +179,8 @@ package struct Agent {
                 wire.send(octets, flow)
             }
         case .request(let request, let transaction, let flow): incoming(request, transaction, flow, at: now)
-        case .cancelled: break
+        case .cancelled(let transaction, let request):
+            if let key = invites[transaction] { tell(key, .cancelled(by: request), at: now) }
         case .response(let transaction, let response, _):
             _ = requester.received(transaction, response, at: now, &wire, &connections, &requestEvents)
         case .failed(let transaction, let failure):
@@ -197,22 +223,38 @@ package struct Agent {
             switch owners[id] {
             case .registration(let key):
                 update(key, at: now) { registration, _, out in registration.ready(id, flow, occasion, &out) }
+            case .call(let key, let number):
+                callFlows[key] = flow
+                tell(key, .ready(number, flow, occasion), at: now)
             case .composed(let request):
                 requester.submit(id, request, at: now, &wire, &connections, &requestEvents)
             case nil: requester.abandon(id, &wire, &connections)
             }
-        case .provisional: break
-        case .final(let id, let response, _, _):
-            if case .registration(let key) = owners.removeValue(forKey: id) {
+        case .provisional(let id, let response):
+            if case .call(let key, let number) = owners[id] { tell(key, .provisional(number, response), at: now) }
+        case .final(let id, let response, let sent, let flow):
+            switch owners[id] {
+            case .registration(let key):
+                owners[id] = nil
                 update(key, at: now) { registration, random, out in
                     registration.answered(id, response, random: &random, at: now, &out)
                 }
+            case .call(let key, let number):
+                // More of a 2xx may come.
+                if !requester.awaitsMore(of: id) { forget(id, CallRequest(call: key, number: number)) }
+                tell(key, .final(number, response, sent: sent, flow), at: now)
+            case .composed, nil: owners[id] = nil
             }
         case .failed(let id, let failure):
-            if case .registration(let key) = owners.removeValue(forKey: id) {
+            switch owners.removeValue(forKey: id) {
+            case .registration(let key):
                 update(key, at: now) { registration, random, out in
                     registration.failed(id, failure, random: &random, at: now, &out)
                 }
+            case .call(let key, let number):
+                callRequests[CallRequest(call: key, number: number)] = nil
+                tell(key, .failed(number, failure), at: now)
+            case .composed, nil: break
             }
         }
     }

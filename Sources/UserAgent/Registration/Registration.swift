@@ -303,15 +303,6 @@ extension NameAddress {
     }
 }
 
-extension Account {
-    /// Our Contact on a flow (R1): its real local address.
-    func contact(on flow: Flow) -> SIPURI {
-        var uri = SIPURI(user: contactUser, host: Host(flow.local.address), port: flow.local.port)
-        if flow.transport != .udp { uri.setParameter("transport", flow.transport.rawValue) }
-        return uri
-    }
-}
-
 extension Duration {
     /// For a log line: whole seconds, or minutes from two of them on.
     var inWords: String {

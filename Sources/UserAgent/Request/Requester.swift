@@ -97,6 +97,9 @@ struct Requester {
         }
     }
 
+    /// Whether `final` may come again: it is an INVITE that was answered.
+    func awaitsMore(of id: RequestID) -> Bool { entries[id] != nil }
+
     // MARK: From the owner
 
     /// Begins: `ready` or `failed` comes next, perhaps in the same turn.

@@ -13,7 +13,7 @@ struct Wire {
 
     init(random: Randomness) {
         var random = random
-        transactions = TransactionLayer(random: Randomness.seeded(random.next()))
+        transactions = TransactionLayer(random: random.forked())
         self.random = random
     }
 

@@ -6,6 +6,8 @@ struct RateLimits {
     static let unknownSource = TokenBucket.Size(perSecond: 10, burst: 20)
     static let unknownInAll = TokenBucket.Size(perSecond: 50, burst: 100)
     static let known = TokenBucket.Size(perSecond: 1000, burst: 1000)
+    /// Calls of a source that no account knows (D16).
+    static let calls = TokenBucket.Size(perSecond: 5, burst: 1)
     /// What a malformed message costs.
     static let malformedCost = 5
     /// Sources remembered; a full table forgets those that have their whole budget again, else serves no newcomer.
@@ -13,6 +15,7 @@ struct RateLimits {
 
     private var sources: [IPAddress: TokenBucket] = [:]
     private var inAll = TokenBucket(unknownInAll)
+    private var callers: [IPAddress: TokenBucket] = [:]
     private var knownSources: [IPAddress: TokenBucket] = [:]
 
     /// Whether a message from this address is looked at. For IPv6 the /64 counts.
@@ -25,6 +28,16 @@ struct RateLimits {
         guard makeRoom(for: source, at: now) else { return false }
         guard sources[source, default: TokenBucket(Self.unknownSource)].take(1, at: now) else { return false }
         return inAll.take(1, at: now)
+    }
+
+    /// Whether a call from this unknown address is looked at.
+    mutating func admitsCall(_ address: IPAddress, at now: Instant) -> Bool {
+        let source = Self.network(of: address)
+        if callers.count >= Self.sourceLimit, callers[source] == nil {
+            callers = callers.filter { !$0.value.isFull(at: now) }
+            guard callers.count < Self.sourceLimit else { return false }
+        }
+        return callers[source, default: TokenBucket(Self.calls)].take(1, at: now)
     }
 
     /// The message turned out to be malformed: charges the rest of its cost.
