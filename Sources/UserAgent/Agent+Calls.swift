@@ -150,6 +150,7 @@ extension Agent {
             forget(id, CallRequest(call: key, number: number))
             requester.abandon(id, &wire, &connections)
         case .respond(let transaction, let response): respond(transaction, response, at: now)
+        case .ignore(let transaction): wire.transactions.ignore(transaction)
         case .media(let plan): wire.out.append(.media(key, plan))
         case .status(let status): wire.out.append(.event(.call(status)))
         case .digit(let digit): wire.out.append(.event(.digit(key, digit: digit)))

@@ -1,15 +1,16 @@
 import Primitives
 import SDP
 import SIP
+import Simulation
 import Testing
 import UserAgent
 
 /// One agent on a simulated network: time goes by jumps, servers are scripts.
-final class World {
+final class Site {
     var now = Instant.zero
     private(set) var agent: Agent
     /// Our address; nil: no network.
-    var local: IPAddress? = World.home
+    var local: IPAddress? = Site.home
     /// Answers to look-ups.
     var zone: (DNSQuestion) -> DNSAnswer = { _ in .records([]) }
     /// What a server says to a request, and after how long. nothing: it is silent.
@@ -50,7 +51,7 @@ final class World {
         settings.maxCalls = maxCalls
         let ports = PortBox()
         let capabilities = UserAgentCapabilities(
-            hashes: .toy, random: .seeded(seed), numbering: CallNumbering(),
+            hashes: .forTests, random: .seeded(seed), numbering: CallNumbering(),
             reservePort: { call, _ in ports.reserve(call) }, releasePort: { ports.release($0) })
         self.portBox = ports
         agent = Agent(settings: settings, capabilities: capabilities, at: .zero)
@@ -176,22 +177,6 @@ final class World {
     }
 
     func forgetSent() { sent = [] }
-}
-
-extension Hashes {
-    /// Not a hash that anybody should use: enough where only equality counts.
-    static let toy: Hashes = {
-        @Sendable func fold(_ octets: [UInt8], _ count: Int) -> [UInt8] {
-            var state: UInt64 = 0xCBF2_9CE4_8422_2325
-            return (0..<count).map { index in
-                for octet in octets + [UInt8(index)] { state = (state ^ UInt64(octet)) &* 0x100_0000_01B3 }
-                return UInt8(truncatingIfNeeded: state >> 32)
-            }
-        }
-        return Hashes(
-            md5: { fold($0, 16) }, sha1: { fold($0, 20) }, sha256: { fold($0, 32) }, sha512_256: { fold($0, 32) },
-            hmacSHA1: { fold($0 + $1, 20) }, hmacSHA256: { fold($0 + $1, 32) })
-    }()
 }
 
 extension Account {
