@@ -1,3 +1,5 @@
+import Primitives
+
 /// An audio codec that can be negotiated.
 package enum AudioCodec: String, CaseIterable, Hashable, Sendable {
     /// RFC 6716, RFC 7587.
@@ -52,5 +54,10 @@ package enum AudioCodec: String, CaseIterable, Hashable, Sendable {
         case 9: self = .g722
         default: return nil
         }
+    }
+
+    /// RTP timestamp units in a packet of this length.
+    package func timestampUnits(in time: Duration) -> Int {
+        Int(truncatingIfNeeded: time.nanoseconds / 1_000_000) * clockRate / 1_000
     }
 }
