@@ -79,9 +79,22 @@ package final class ControlServer {
         run()
     }
 
+    /// The library calls back from within its run, and what is answered there publishes events: never run it in itself.
+    private var isRunning = false
+    private var runsAgain = false
+
     private func run() {
         guard let daemon else { return }
-        MHD_run(daemon)
+        if isRunning {
+            runsAgain = true
+            return
+        }
+        isRunning = true
+        repeat {
+            runsAgain = false
+            MHD_run(daemon)
+        } while runsAgain
+        isRunning = false
         let wait = portero_http_timeout(daemon)
         timer?.set(deadline: wait < 0 ? nil : loop.now + .milliseconds(max(1, wait)))
     }

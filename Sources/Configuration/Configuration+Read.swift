@@ -22,7 +22,7 @@ extension Configuration {
         let faults = context.faults
         return ConfigurationReading(
             configuration: faults.isEmpty ? draft : nil, faults: faults, warnings: context.warnings,
-            socket: draft.device.socket)
+            socket: draft.device.socket, stateDirectory: draft.device.stateDirectory)
     }
 
     private mutating func apply(_ section: INI.Section, _ context: inout SectionContext) {

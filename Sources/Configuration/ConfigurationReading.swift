@@ -22,4 +22,6 @@ package struct ConfigurationReading: Sendable {
     package let warnings: [ConfigurationFault]
     /// The control socket of the files, whatever their faults.
     package let socket: String
+    /// The state folder, likewise: where the last good configuration lies.
+    package let stateDirectory: String
 }

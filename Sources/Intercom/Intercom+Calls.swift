@@ -202,6 +202,11 @@ extension Intercom {
         return call
     }
 
+    /// The call that digits are sent in: one that is answered or on its way.
+    package func callForDigits(_ call: CallKey?) throws(IntercomRefusal) -> CallKey {
+        try find(call, "send digits in") { $0.state != .incoming }
+    }
+
     func oldest(where applies: (Leg) -> Bool) -> CallKey? {
         let rank = { (leg: Leg) in leg.state == .talking ? 0 : leg.isAnswered ? 1 : 2 }
         return calls.values.filter { !$0.isEnding && applies($0) }.min { (rank($0), $0.call) < (rank($1), $1.call) }?

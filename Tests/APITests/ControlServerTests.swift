@@ -29,7 +29,7 @@ import Testing
         }
         let end = loop.now + .seconds(30)
         while loop.now < end {
-            try loop.turn(atMost: .milliseconds(100))
+            try loop.turn(atMost: .milliseconds(5))
             if let value = box.result.withLock({ $0 }) { return try value.get() }
         }
         throw ControlClient.Failure.failed("no answer in 30 s")
@@ -94,10 +94,46 @@ import Testing
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 + 1 == $1 })
     }
 
-    final class Collected: @unchecked Sendable {  // one thread appends and reads
-        var octets: [UInt8] = []
-        func append(_ part: UnsafeRawBufferPointer) { octets += part }
-        var string: String { String(decoding: octets, as: UTF8.self) }
+    /// A request whose answer publishes an event, while somebody follows.
+    @Test func aRequestMayPublish() throws {
+        var asked = 0
+        let box = ServerBox()
+        let server = try server { _ in
+            asked += 1
+            box.server?.publish("{\"asked\":\(asked)}")
+            return .done(nil)
+        }
+        box.server = server
+        defer { server.stop() }
+        let client = ControlClient(socket: path)
+        let text = try whileServing {
+            let text = Collected()
+            Thread.detachNewThread {
+                while !text.hasEnded { _ = try? client.send("POST", "/v1/doors/x/open", body: nil) }
+            }
+            try client.follow("/v1/events") { octets in
+                text.append(octets)
+                text.hasEnded = text.string.split(separator: "\n\n").count >= 5
+                return !text.hasEnded
+            }
+            return text.string
+        }
+        let numbers = text.split(separator: "\n\n").compactMap { Int($0.filter(\.isNumber)) }
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 + 1 == $1 })
+    }
+
+    final class ServerBox {
+        weak var server: ControlServer?
+    }
+
+    final class Collected: Sendable {
+        private let state = Mutex<(octets: [UInt8], hasEnded: Bool)>(([], false))
+        func append(_ part: UnsafeRawBufferPointer) { state.withLock { $0.octets += part } }
+        var string: String { state.withLock { String(decoding: $0.octets, as: UTF8.self) } }
+        var hasEnded: Bool {
+            get { state.withLock { $0.hasEnded } }
+            set { state.withLock { $0.hasEnded = newValue } }
+        }
     }
 
     @Test func aSecondApplianceIsRefusedAndADeadSocketReplaced() throws {

@@ -1,0 +1,217 @@
+internal import API
+package import Configuration
+package import EventLoop
+internal import Intercom
+internal import Media
+package import Network
+internal import Primitives
+internal import SIP
+internal import UserAgent
+
+/// The whole door station: cores for what is decided, edges for what is touched, and this class that joins them on one
+/// loop.
+///
+/// Edges append inputs; `turn()` gives them to the cores one after another and carries out what they say. No core is
+/// ever called from within another's output.
+package final class Appliance {
+    /// What the surroundings may set otherwise than a service does.
+    package struct Options {
+        /// Instead of the configuration's `socket`.
+        package var socket: String?
+        /// Which own address is taken towards a peer; nil: the kernel's route.
+        package var localAddress: LocalAddress?
+        /// Where log lines go.
+        package var log = Journal.Output.automatic
+        /// Names and values of events, in the form of INTERFACE section 5, as they are published.
+        package var observer: ((String) -> Void)?
+
+        package init() {}
+    }
+
+    let loop: EventLoop
+    let journal: Journal
+    let options: Options
+    let notifier: ServiceNotifier
+    let helper: HelperThread
+
+    var source: ConfigurationSource
+    var configuration: Configuration
+    var configurationState: ConfigurationState
+    let state: StateFolder
+    var identity: Identity
+    var faults = FaultBoard()
+    let startedAt: Instant
+
+    var agent: Agent
+    var intercom: Intercom
+    var sockets: SIPSockets?
+    let resolver: Resolver
+    let engine: MediaEngine
+    let ports: RTPPorts
+    var panel: Panel?
+    var control: ControlServer?
+    var monitor: NetworkMonitor?
+    var provisioning: Provisioning?
+
+    /// What waits for the cores, in order.
+    var inputs: [Input] = []
+    private var timer: LoopTimer?
+    private var signals: [SignalWatch] = []
+    var mediaTimer: LoopTimer?
+
+    let pairs: PortPairs
+    /// TCP connections on their way, by number.
+    var connecting: [UInt64: ConnectID] = [:]
+    var sound = SoundState()
+    var callRecords: [UserAgent.CallKey: CallRecord] = [:]
+    var isStopping = false
+    /// The addresses that the network monitor last saw.
+    var networkAddresses: Set<IPAddress> = []
+
+    enum Input {
+        case agent(UserAgentInput)
+        case intercom(IntercomInput)
+    }
+
+    /// Where the configuration comes from that is in force.
+    package enum ConfigurationState: String, Sendable {
+        case current
+        case lastGood = "last-good"
+        case provisioned
+    }
+
+    /// Builds everything and opens it: outputs at rest first, then sound, then SIP.
+    package init(
+        loop: EventLoop, source: ConfigurationSource, configuration: Configuration, state: ConfigurationState,
+        options: Options = Options()
+    ) throws(SystemError) {
+        self.loop = loop
+        self.source = source
+        self.configuration = configuration
+        self.options = options
+        configurationState = state
+        startedAt = loop.now
+        journal = Journal(on: loop, output: options.log)
+        notifier = ServiceNotifier(on: loop)
+        helper = try HelperThread(on: loop)
+        self.state = StateFolder(path: configuration.device.stateDirectory)
+        var random = Randomness.system
+        identity = Identity(self.state.read(.identity), &random)
+
+        let ports = RTPPorts(range: configuration.network.rtpPorts)
+        self.ports = ports
+        engine = try MediaEngine(loop: loop, settings: MediaSettings(configuration))
+        resolver = try Resolver(on: loop)
+
+        let numbering = CallNumbering()
+        let pairs = PortPairs(ports)
+        self.pairs = pairs
+        let capabilities = UserAgentCapabilities(
+            hashes: OpenSSLHashes.make(), random: random, numbering: numbering,
+            reservePort: { call, local in pairs.reserve(for: call, on: local) },
+            releasePort: { call in pairs.release(call) })
+        var translation = AccountTranslation(
+            deviceName: configuration.device.name, credentials: .ofProcess, identity: identity, random: random)
+        let settings = translation.settings(for: configuration, product: Version.product)
+        identity = translation.identity
+        agent = Agent(settings: settings, capabilities: capabilities, at: loop.now)
+        let lockOut = LockOutDocument.read(self.state.read(.lockOut))
+        intercom = Intercom(
+            configuration, numbering: numbering,
+            lockOut: lockOut.map { LockOut($0, at: loop.now, wall: loop.wallClock) } ?? LockOut(), at: loop.now)
+
+        applyLog()
+        panel = try Panel(self)
+        engine.handler = { [unowned self] in media($0) }
+        try openEdges()
+        for (account, text) in translation.problems { raise("account \(account)", text) }
+        if let problem = self.state.problem { raise("state-directory", "nothing is kept over a restart: \(problem)") }
+        saveIdentity()
+    }
+
+    private func openEdges() throws(SystemError) {
+        timer = try loop.timer { [unowned self] in deadlineReached() }
+        mediaTimer = try loop.timer { [unowned self] in watchMedia() }
+        panel?.open(configuration)
+        try openSockets()
+        resolver.serversChanged = { [unowned self] in take(.agent(.resolverChanged)) }
+        monitor = try openMonitor()
+        control = try ControlServer(
+            loop: loop, path: options.socket ?? configuration.device.socket,
+            missedLine: { [unowned self] in missedLine($0) },
+            perform: { [unowned self] in perform($0) })
+        provisioning = try Provisioning(self)
+        for signal in [Signal.terminate, .interrupt] {
+            signals.append(try loop.onSignal(signal) { [unowned self] in stop() })
+        }
+        signals.append(try loop.onSignal(.hangUp) { [unowned self] in _ = reload() })
+        try notifier.feedWatchdog(while: { [unowned self] in engine.isAlive(at: loop.now) })
+        loop.afterTurn = { [unowned self] in turn() }
+    }
+
+    /// Runs until stopped.
+    /// - Returns: the exit code.
+    package func run() throws(SystemError) -> Int32 {
+        publish("started", ["version": .string(Version.number)])
+        if configurationState == .lastGood {
+            raise("configuration", "running on the last good configuration, the file has faults")
+        }
+        notifier.ready()
+        notifyStatus()
+        turn()
+        return try loop.run()
+    }
+
+    /// Says goodbye: BYE, unregister, outputs to rest; the loop ends within 3 s.
+    package func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        notifier.stopping()
+        publish("stopping", [:])
+        take(.intercom(.stop))
+        take(.agent(.stop))
+        turn()
+    }
+
+    /// Everything is said: outputs to rest, devices and sockets closed.
+    func finish() {
+        panel?.rest()
+        engine.shutDown()
+        control?.stop()
+        journal.flush()
+        loop.stop(0)
+    }
+
+    // MARK: A turn
+
+    /// Appends an input for the cores; it is handled in this turn of the loop.
+    func take(_ input: Input) { inputs.append(input) }
+
+    private func deadlineReached() {
+        let now = loop.now
+        if let deadline = agent.deadline, deadline <= now { take(.agent(.deadlineReached)) }
+        if let deadline = intercom.deadline, deadline <= now { take(.intercom(.deadlineReached)) }
+        turn()
+    }
+
+    /// Gives every input to its core and carries out what comes of it, until there is none; then re-arms the timer.
+    func turn() {
+        var next = 0
+        while next < inputs.count {
+            let input = inputs[next]
+            next += 1
+            switch input {
+            case .agent(let input):
+                var out: [UserAgentOutput] = []
+                agent.handle(input, at: loop.now, &out)
+                for output in out { perform(output) }
+            case .intercom(let input):
+                var out: [IntercomOutput] = []
+                intercom.handle(input, at: loop.now, &out)
+                for output in out { perform(output) }
+            }
+        }
+        inputs.removeAll(keepingCapacity: true)
+        timer?.set(deadline: earliest(agent.deadline, intercom.deadline))
+    }
+}

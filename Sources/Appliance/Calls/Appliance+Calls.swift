@@ -1,0 +1,116 @@
+internal import API
+internal import EventLoop
+internal import Intercom
+internal import Primitives
+internal import UserAgent
+
+/// What the door logic says, carried out; and what becomes of calls.
+extension Appliance {
+    func perform(_ output: IntercomOutput) {
+        switch output {
+        case .light(let name, let lit): panel?.light(name, lit)
+        case .relay(let door, let on): panel?.relay(door, on)
+        case .dial(let order):
+            callRecords[order.call] = CallRecord()
+            take(.agent(.dial(order)))
+        case .ring(let call): take(.agent(.ring(call)))
+        case .answer(let call, let byItself):
+            callRecords[call]?.answersByItself = byItself
+            take(.agent(.answer(call)))
+        case .reject(let call, let code): take(.agent(.reject(call, code: code)))
+        case .hangUp(let call, let reason): take(.agent(.hangUp(call, reason)))
+        case .hold(let call): take(.agent(.hold(call)))
+        case .resume(let call): take(.agent(.resume(call)))
+        case .mute(let call, let muted): setMuted(call, muted)
+        case .startRinging(let account): startRinging(account)
+        case .stopRinging: stopRinging()
+        case .tone(let tone): play(tone)
+        case .volume(let step): setVolume(.speaker, .step(step))
+        case .keep(let lockOut): keep(lockOut)
+        case .event(let event): happened(event)
+        case .note(let note):
+            let level: LogLevel =
+                switch note.level {
+                case .warning: .warning
+                case .notice: .notice
+                case .info: .info
+                }
+            if let call = note.call {
+                journal.log(.door, level, "call \(call): \(note.text)", .call(call.description))
+            } else {
+                journal.log(.door, level, "\(note.text)")
+            }
+        }
+    }
+
+    private func happened(_ event: IntercomEvent) {
+        switch event {
+        case .button(let name, let action):
+            publish("button", ["name": .string(name), "action": .string(action.rawValue)])
+        case .light(let name, let state):
+            publish("led", ["name": .string(name), "state": .string(state?.rawValue ?? "off")])
+        case .door(let name, let isOpen, let who):
+            publish("door", ["name": .string(name), "state": .string(isOpen ? "open" : "closed"), "by": .string(who)])
+        case .digit(let call, let digit, let source):
+            publish(
+                "dtmf",
+                [
+                    "call": .string(call.description), "digit": digit.map { .string(String(UnicodeScalar($0))) },
+                    "by": .string(source.rawValue),
+                ])
+        case .lockedOut(let time):
+            raise("door codes", "shut off for \(Int(time.inSeconds / 60)) min after too many wrong ones")
+        }
+    }
+
+    func callChanged(_ status: CallStatus) {
+        let before = callRecords[status.call]
+        callRecords[status.call, default: CallRecord()].status = status
+        if before?.since == nil { callRecords[status.call]?.since = loop.wallClock }
+        if before?.status?.state != status.state || status.state == .ended {
+            publish(
+                "call",
+                [
+                    "id": .string(status.call.description), "state": .string(status.state.rawValue),
+                    "direction": .string(status.direction.rawValue), "account": .string(status.account),
+                    "remote": .string(status.remote.addressOfRecord.description),
+                    "group": intercom.group(of: status.call).map { .string($0) },
+                    "code": status.code.map { .integer($0) }, "reason": status.reason.map { .string($0) },
+                    "cause": status.cause.map { .string($0) },
+                ])
+            var text = "\(status.direction.rawValue), \(status.remote.addressOfRecord), \(status.state.rawValue)"
+            if let cause = status.cause { text += ", \(cause)" }
+            if let code = status.code { text += " (\(code) \(status.reason ?? ""))" }
+            journal.log(
+                .sip, .notice, "call \(status.call): \(text)", .call(status.call.description),
+                .account(status.account), .callID(status.sipCallID))
+        }
+        take(.intercom(.call(status)))
+        if status.state == .ended {
+            callRecords[status.call] = nil
+            if callRecords.isEmpty { resetSpeaker() }
+        }
+    }
+
+    private func keep(_ lockOut: LockOut) {
+        let document = LockOutDocument.write(lockOut.record(at: loop.now, wall: loop.wallClock))
+        save(.lockOut, document)
+    }
+
+    /// Writes a file of the state folder on the helper thread.
+    func save(_ file: StateFolder.File, _ octets: [UInt8]) {
+        let state = state
+        guard state.problem == nil else { return }
+        helper.run {
+            do throws(SystemError) {
+                try state.replace(file, octets)
+                return SystemError?.none
+            } catch {
+                return error
+            }
+        } then: { [weak self] problem in
+            guard let self else { return }
+            if let problem { raise("state-directory", "\(problem)") } else { clear("state-directory") }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+internal import API
+internal import Audio
+internal import GPIO
+internal import Network
+
+/// The C libraries that the appliance runs with, for `portero version`.
+enum Libraries {
+    static var versions: [(name: String, version: String)] {
+        [
+            ("libgpiod", Board.libraryVersion)
+        ]
+    }
+}

@@ -1,0 +1,98 @@
+internal import Configuration
+internal import EventLoop
+internal import Glibc
+internal import Network
+internal import Primitives
+
+/// Fetches the remote part of the configuration (`[provisioning]`): at start, at each interval, on reload. Nothing waits
+/// for it; a file that is missing or bad changes nothing and is told.
+final class Provisioning {
+    /// After an attempt that failed, if the interval is longer.
+    private static let retry = Duration.seconds(60)
+    private static let fault = "provisioning"
+
+    private unowned let appliance: Appliance
+    private let client: HTTPClient
+    private var timer: LoopTimer?
+    private var settings = ProvisioningSettings()
+    private var isAsking = false
+    private var random = Randomness.system
+
+    init(_ appliance: Appliance) throws(SystemError) {
+        self.appliance = appliance
+        client = try HTTPClient(on: appliance.loop, helper: appliance.helper, userAgent: Version.product)
+        timer = try appliance.loop.timer { [unowned self] in ask() }
+        configure()
+    }
+
+    /// Takes over `[provisioning]` from the appliance's configuration.
+    func configure() {
+        let new = appliance.configuration.provisioning
+        guard new != settings else { return }
+        settings = new
+        if settings.url == nil {
+            timer?.set(deadline: nil)
+            appliance.clear(Self.fault)
+        } else {
+            askSoon()
+        }
+    }
+
+    /// The next question comes in a moment: after a start or reload has been dealt with.
+    func askSoon() {
+        guard settings.url != nil else { return }
+        timer?.set(deadline: appliance.loop.now + random.duration(in: .milliseconds(200)...(.seconds(2))))
+    }
+
+    private func ask() {
+        guard let url = settings.url, !isAsking else { return }
+        isAsking = true
+        var request = HTTPClient.Request(url: url.replacing("{mac}", with: hardwareAddress() ?? "000000000000"))
+        request.authorities = settings.authorities
+        let known = appliance.source.provisioned
+        request.etag =
+            known == nil ? nil : appliance.state.read(.provisionedTag).map { String(decoding: $0, as: UTF8.self) }
+        client.get(request) { [weak self] answer in self?.answered(answer) }
+    }
+
+    private func answered(_ answer: HTTPClient.Answer) {
+        isAsking = false
+        var wait = settings.every
+        switch answer {
+        case .notModified: appliance.clear(Self.fault)
+        case .document(let octets, let tag): take(octets, tag)
+        case .failed(let why):
+            appliance.raise(Self.fault, "\(why); the configuration stays as it is")
+            wait = min(wait, Self.retry)
+        }
+        // Jitter: a fleet does not ask in step.
+        let spread = Int64(Double(wait.nanoseconds) * 0.1)
+        timer?.set(
+            deadline: appliance.loop.now + wait + random.duration(in: .nanoseconds(-spread)...(.nanoseconds(spread))))
+    }
+
+    private func take(_ octets: [UInt8], _ tag: String?) {
+        if octets == appliance.source.provisioned?.octets { return appliance.clear(Self.fault) }
+        var source = appliance.source
+        let name = appliance.state.path + "/" + StateFolder.File.provisioned.rawValue
+        source.provisioned = ConfigurationFile(name: name, octets: octets, isProvisioned: true)
+        guard case .done = appliance.takeOver(source, as: .provisioned) else {
+            return appliance.raise(Self.fault, "the file has faults; the configuration stays as it is")
+        }
+        appliance.save(.provisioned, octets)
+        if let tag { appliance.save(.provisionedTag, Array(tag.utf8)) } else { appliance.state.remove(.provisionedTag) }
+        appliance.clear(Self.fault)
+    }
+
+    /// The first network card's address, twelve hexadecimal digits; nil where there is none.
+    private func hardwareAddress() -> String? {
+        for name in FolderListing.names(in: "/sys/class/net") where name != "lo" {
+            guard let text = try? SmallFile.read("/sys/class/net/\(name)/address", limit: 64) else { continue }
+            let digits = text.filter { $0.hexValue != nil }
+            if digits.count == 12, digits.contains(where: { $0 != 0x30 }) {
+                return String(decoding: digits, as: UTF8.self)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,31 @@
+internal import Configuration
+internal import EventLoop
+internal import GPIO
+
+/// Drives every output that a configuration names to its resting level (`portero rest`, for `ExecStopPost=`): without an
+/// appliance, and without anything else of the configuration mattering.
+package enum Rest {
+    /// - Returns: what could not be done, a line each.
+    package static func outputs(configurationPath path: String) -> [String] {
+        let source = ConfigurationSource(path: path)
+        // The file may have been broken since the start; what ran is the last good one then.
+        let reading = (try? source.load()).map { Configuration.read(files: $0) }
+        guard let configuration = reading?.configuration ?? Appliance.lastGood(beside: source) else {
+            return reading?.faults.map(\.description) ?? ["\(path): cannot be read"]
+        }
+        var problems: [String] = []
+        do throws(SystemError) {
+            let lines = try Lines(on: EventLoop())
+            let outputs =
+                configuration.doors.map { ("door \($0.name)", $0.relay, $0.active) }
+                + configuration.leds.map { ("led \($0.name)", $0.line, $0.active) }
+            for (what, reference, active) in outputs {
+                let output = lines.output(LineName(reference), level: active == .low) { _ in }
+                if let fault = output.fault { problems.append("\(what): line \(reference): \(fault)") }
+            }
+        } catch {
+            problems.append("\(error)")
+        }
+        return problems
+    }
+}

@@ -1,0 +1,25 @@
+/// A SIP message for the log without what must not reach it (SEC6): credentials, keys, and the digits of an INFO.
+func blankedSecrets(of octets: [UInt8]) -> String {
+    let text = String(decoding: octets, as: UTF8.self)
+    var shown: [Substring] = []
+    var isBody = false
+    var hidesBody = false
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+        let lower = line.lowercased()
+        if isBody {
+            if hidesBody { continue }
+            let isSecret = ["a=crypto:", "a=ice-pwd:", "a=key-mgmt:", "k="].contains { lower.hasPrefix($0) }
+            shown.append(isSecret ? line.prefix { $0 != ":" && $0 != "=" } + ": ••••" : line)
+        } else if line.isEmpty {
+            isBody = true
+            shown.append(line)
+            if hidesBody { shown.append("••••") }
+        } else if lower.hasPrefix("authorization") || lower.hasPrefix("proxy-authorization") {
+            shown.append(line.prefix { $0 != ":" } + ": ••••")
+        } else {
+            if lower.hasPrefix("content-type:") || lower.hasPrefix("c:"), lower.contains("dtmf") { hidesBody = true }
+            shown.append(line)
+        }
+    }
+    return shown.joined(separator: "\n")
+}

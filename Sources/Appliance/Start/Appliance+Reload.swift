@@ -1,0 +1,91 @@
+internal import API
+internal import Configuration
+internal import EventLoop
+internal import Primitives
+internal import UserAgent
+
+/// Reads the configuration again and changes only what changed.
+extension Appliance {
+    /// `portero reload`, SIGHUP, `systemctl reload`: a bad file changes nothing.
+    func reload() -> ControlResult {
+        notifier.reloading()
+        defer { notifier.ready() }
+        let result = takeOver(source, as: source.provisioned == nil ? .current : .provisioned)
+        provisioning?.askSoon()
+        return result
+    }
+
+    /// Reads a source and, if it has no fault, goes on by it.
+    func takeOver(_ source: ConfigurationSource, as state: ConfigurationState) -> ControlResult {
+        let files: [ConfigurationFile]
+        do throws(UnreadableFile) {
+            files = try source.load()
+        } catch {
+            return refuse(["\(error)"])
+        }
+        let reading = Configuration.read(files: files)
+        for warning in reading.warnings { journal.log(.config, .warning, "\(warning.warningDescription)") }
+        guard let new = reading.configuration else { return refuse(reading.faults.map(\.description)) }
+        let difference = Configuration.difference(from: configuration, to: new)
+        let driven = difference.polarityChanges.map { "\($0): a new polarity of an output in use needs a restart" }
+        if !driven.isEmpty { return refuse(driven) }
+        self.source = source
+        configurationState = state
+        apply(new, difference)
+        save(.lastGood, Array(new.text.utf8))
+        clear("configuration")
+        publish("configuration", ["state": .string(state.rawValue)])
+        journal.log(.config, .notice, "configuration taken over: \(source.path)")
+        var notes: [JSON] = difference.waitingForStart.map { .string("\($0) waits for the next start") }
+        notes += reading.warnings.map { .string($0.warningDescription) }
+        return .done(.members(["notes": notes.isEmpty ? nil : .array(notes)]))
+    }
+
+    private func refuse(_ texts: [String]) -> ControlResult {
+        for text in texts { journal.log(.config, .error, "\(text)") }
+        publish(
+            "configuration", ["state": .string("refused"), "faults": .array(texts.map { .string($0) })])
+        return .faulty("the configuration has faults; nothing was changed", faults: texts)
+    }
+
+    private func apply(_ new: Configuration, _ difference: ConfigurationDifference) {
+        let old = configuration
+        configuration = new
+        if old.log != new.log { applyLog() }
+        take(.intercom(.configure(new)))
+        panel?.open(new)
+        if old.audio != new.audio || old.ringer != new.ringer || old.device.tones != new.device.tones { applySound() }
+        ports.range = new.network.rtpPorts
+        if old.network.sipPort != new.network.sipPort || old.network.ipv6 != new.network.ipv6
+            || old.network.interface != new.network.interface
+        {
+            do throws(SystemError) {
+                try openSockets()
+            } catch {
+                raise("sip", "\(error)")
+            }
+            take(.agent(.networkChanged))
+        }
+        configureAgent()
+        provisioning?.configure()
+        armMediaWatch()
+    }
+
+    /// The accounts of the configuration; those that did not change keep their registration.
+    private func configureAgent() {
+        var translation = AccountTranslation(
+            deviceName: configuration.device.name, credentials: .ofProcess, identity: identity, random: .system)
+        let settings = translation.settings(for: configuration, product: Version.product)
+        identity = translation.identity
+        for account in configuration.accounts { clear("account \(account.name)") }
+        for (account, text) in translation.problems { raise("account \(account)", text) }
+        saveIdentity()
+        take(.agent(.configure(settings)))
+    }
+
+    func saveIdentity() {
+        guard identity.isChanged else { return }
+        identity.markSaved()
+        save(.identity, identity.document)
+    }
+}

@@ -1,0 +1,1 @@
+package enum Demo { package static func run(stays: Bool, _ write: (String) -> Void) -> Bool { false } }
