@@ -18,12 +18,19 @@ final class Site {
     /// What becomes of a connection attempt; nil: it never ends.
     var accepts: (Target) -> Result<Void, TransportFailure>? = { _ in .success(()) }
 
+    /// What the owner does with a call that comes in.
+    var decide: (IncomingCall) -> UserAgentInput? = { _ in nil }
+
     struct Sent {
         var at: Instant
         var octets: [UInt8]
         var flow: Flow
         var request: Request? { if case .request(let request)? = message { request } else { nil } }
         var response: Response? { if case .response(let response)? = message { response } else { nil } }
+        /// Of a response, malformed echoes or not.
+        var status: Int? {
+            octets.starts(with: "SIP/2.0 ".utf8) ? Int(String(decoding: octets[8..<11], as: UTF8.self)) : nil
+        }
         var message: Message? { try? Message.parse(datagram: octets) }
     }
     private(set) var sent: [Sent] = []
@@ -55,7 +62,6 @@ final class Site {
             reservePort: { call, _ in ports.reserve(call) }, releasePort: { ports.release($0) })
         self.portBox = ports
         agent = Agent(settings: settings, capabilities: capabilities, at: .zero)
-        give(.deadlineReached)
     }
 
     let portBox: PortBox
@@ -83,7 +89,11 @@ final class Site {
         var out: [UserAgentOutput] = []
         agent.handle(input, at: now, &out)
         for output in out { carryOut(output) }
+        // In the same turn, but never from within an output.
+        while !decisions.isEmpty { give(decisions.removeFirst()) }
     }
+
+    private var decisions: [UserAgentInput] = []
 
     func schedule(_ input: UserAgentInput, after delay: Duration) {
         arrivals += 1
@@ -158,7 +168,9 @@ final class Site {
         case .lookUp(let id, let question): schedule(.lookedUp(id, zone(question)), after: .milliseconds(1))
         case .media(let call, let plan): media.append((call, plan))
         case .event(.account(let status)): statuses.append(status)
-        case .event(.incoming(let call)): incoming.append(call)
+        case .event(.incoming(let call)):
+            incoming.append(call)
+            if let input = decide(call) { decisions.append(input) }
         case .event(.call(let status)): calls.append(status)
         case .event(.note(let note)): notes.append(note)
         case .event(.digit): break
