@@ -11,6 +11,7 @@ extension Appliance {
             let gone = networkAddresses.subtracting(known)
             networkAddresses = known
             sockets?.closeConnections(from: gone)
+            sockets?.follow(state)
             publish("network", networkMembers)
             journal.log(.network, .notice, "network \(networkWord): \(addressTexts.joined(separator: " "))")
             networkChanged()

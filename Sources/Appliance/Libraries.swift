@@ -7,7 +7,8 @@ internal import Network
 enum Libraries {
     static var versions: [(name: String, version: String)] {
         [
-            ("libgpiod", Board.libraryVersion)
+            ("libgpiod", Board.libraryVersion), ("c-ares", Resolver.libraryVersion),
+            ("libcurl", HTTPClient.libraryVersion), ("libcrypto", OpenSSLHashes.libraryVersion),
         ]
     }
 }

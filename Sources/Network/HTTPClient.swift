@@ -27,6 +27,9 @@ package final class HTTPClient {
         case failed(String)
     }
 
+    /// libcurl's version.
+    package static var libraryVersion: String { String(cString: portero_http_version()) }
+
     private let loop: EventLoop
     private let helper: HelperThread
     private let userAgent: String

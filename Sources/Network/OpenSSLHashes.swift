@@ -3,6 +3,9 @@ package import Primitives
 
 /// The cores' hash functions over libcrypto.
 package enum OpenSSLHashes {
+    /// libcrypto's version.
+    package static var libraryVersion: String { String(cString: OpenSSL_version(OPENSSL_FULL_VERSION_STRING)) }
+
     package static func make() -> Hashes {
         Hashes(
             md5: { digest($0, EVP_md5()) }, sha1: { digest($0, EVP_sha1()) }, sha256: { digest($0, EVP_sha256()) },

@@ -1,4 +1,4 @@
-import CLinux
+import CAres
 package import EventLoop
 import Glibc
 package import Primitives
@@ -7,6 +7,9 @@ package import SIP
 /// Look-ups at the name servers, asynchronously on the loop, with a cache of its own (T12) and `/etc/hosts` first for
 /// addresses. Each question stands for itself: one that is stalled delays no other.
 package final class Resolver {
+    /// c-ares's version.
+    package static var libraryVersion: String { String(cString: portero_resolver_version()) }
+
     private let loop: EventLoop
     private let servers: [SocketAddress]?
     private let hosts: HostsFile

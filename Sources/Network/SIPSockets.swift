@@ -44,6 +44,8 @@ package final class SIPSockets {
     /// Where sockets are still to be opened.
     private var missing: [Place] = []
     private var retryAt: Instant?
+    /// Of the interface that sockets are bound to; 0: none.
+    private var interfaceIndex: UInt32 = 0
     /// The port of the first socket that was opened.
     private var lastPort: UInt16?
     private var datagrams: [Int32: DatagramSocket] = [:]
@@ -70,6 +72,7 @@ package final class SIPSockets {
         self.options = options
         self.port = port
         self.handler = handler
+        interfaceIndex = options.interface.map { if_nametoindex($0) } ?? 0
         timer = try loop.timer { [unowned self] in runDeadlines() }
         missing = (ipv6 ? [.anyV4, .anyV6] : [IPAddress.anyV4]).flatMap { any in
             [Place(transport: .udp, any: any), Place(transport: .tcp, any: any)]
@@ -133,12 +136,21 @@ package final class SIPSockets {
         }
     }
 
-    /// Opens listening sockets anew, on the same port: needed when the interface they are bound to was replaced.
-    package func reopen() {
+    /// Opens the sockets anew where the interface they are bound to is another one of the same name, as after it was
+    /// unplugged: those on the old one hear nothing any more.
+    package func follow(_ state: NetworkState) {
+        guard let name = options.interface, let index = state.links.first(where: { $0.name == name })?.index,
+            index != interfaceIndex
+        else { return }
+        interfaceIndex = index
+        reopen()
+    }
+
+    private func reopen() {
         missing =
-            (datagrams.keys.map { Place(transport: .udp, any: $0 == 6 ? .anyV6 : .anyV4) }
-                + listeners.keys.map { Place(transport: .tcp, any: $0 == 6 ? .anyV6 : .anyV4) }
-                + missing)
+            datagrams.keys.map { Place(transport: .udp, any: $0 == 6 ? .anyV6 : .anyV4) }
+            + listeners.keys.map { Place(transport: .tcp, any: $0 == 6 ? .anyV6 : .anyV4) }
+            + missing
         datagrams = [:]
         listeners = [:]
         openMissing()

@@ -102,4 +102,26 @@ struct NetworkMonitorTests {
             #expect(received[1].local.address == .v4(0xC000_0208))
         }
     }
+
+    @Test func anInterfaceThatWasReplacedGetsNewSockets() throws {
+        try Namespace.run {
+            try Self.cable()
+            let loop = try EventLoop()
+            var listening = 0
+            let sockets = try SIPSockets(on: loop, port: 5060, ipv6: false, options: SocketOptions(interface: "left")) {
+                if case .listening = $0 { listening += 1 }
+            }
+            #expect(try loop.turn(until: { listening == 2 }))
+            sockets.follow(try NetworkState.current())
+            try Namespace.ip("link del left")
+            sockets.follow(try NetworkState.current())
+            try loop.turn(atMost: .zero)
+            #expect(listening == 2)
+            try Self.cable()
+            sockets.follow(try NetworkState.current())
+            #expect(try loop.turn(until: { listening == 4 }))
+            #expect(sockets.port(of: .udp, ipv6: false) == 5060)
+            #expect(sockets.port(of: .tcp, ipv6: false) == 5060)
+        }
+    }
 }
