@@ -38,7 +38,7 @@ final class Datagrams {
                 // The octets stand first in the structure.
                 body(
                     UnsafeRawBufferPointer(start: datagram, count: length),
-                    SocketAddress(address, datagram.pointee.port), now - .nanoseconds(age))
+                    SocketAddress(address, datagram.pointee.port), Instant(nanoseconds: now.nanoseconds - age))
             }
             if count < Int(PORTERO_BATCH) { return }
         }

@@ -30,10 +30,11 @@ final class MediaThread {
 
     /// Xruns of devices that are not open any more.
     var formerXruns = 0
-    /// When the last tick was made, on the loop's clock.
-    var lastTick = Instant.zero
+    // Times are nanoseconds of the loop's clock: `Duration` is twice as wide and costs more than the rest of a turn.
+    /// When the last tick was made.
+    private var lastTick: Int64 = 0
     /// When the microphone or speaker that drives the ticks last did.
-    private var lastDriven = Instant.zero
+    private var lastDriven: Int64 = 0
     private let polls = UnsafeMutablePointer<pollfd>.allocate(capacity: Descriptors.limit + 1)
     private var isOver = false
 
@@ -42,9 +43,9 @@ final class MediaThread {
     /// Ticks made in one turn at most: what is later than that is left out.
     private static let catchUp = 8
     /// A card that should drive the ticks and is silent for so long is helped out by the timer…
-    private static let stall: Duration = .milliseconds(60)
+    private static let stall: Int64 = 60_000_000
     /// …and after this it is given up.
-    private static let death: Duration = .milliseconds(1000)
+    private static let death: Int64 = 1_000_000_000
     private static let priority: Int32 = 20
 
     /// Nil without memory.
@@ -66,7 +67,7 @@ final class MediaThread {
     /// Runs until the command ``Command/end``.
     func run() {
         if portero_real_time(Self.priority) == 0 { link.isRealTime.store(true, ordering: .relaxed) }
-        lastTick = Clock.now
+        lastTick = now
         while !isOver {
             takeCommands()
             if isOver { break }
@@ -76,8 +77,8 @@ final class MediaThread {
                 link.microphonePower.store(0, ordering: .relaxed)
                 sleep(nanoseconds: -1)
                 // Whatever begins now begins with a tick.
-                lastTick = Clock.now - Tick.duration
-                lastDriven = Clock.now
+                lastTick = now - Tick.nanoseconds
+                lastDriven = now
                 continue
             }
             link.isBusy.store(true, ordering: .relaxed)
@@ -86,6 +87,8 @@ final class MediaThread {
         }
         report(.ended)
     }
+
+    private var now: Int64 { Clock.now.nanoseconds }
 
     private var isIdle: Bool {
         streamCount == 0 && tone == nil && ring == nil && speaker == nil && ringer == nil && microphone == nil
@@ -99,14 +102,14 @@ final class MediaThread {
         } else if let driver = drivingPlayback {
             waitForPlayback(driver)
         } else {
-            let due = lastTick + Tick.duration
-            let now = Clock.now
+            let due = lastTick + Tick.nanoseconds
+            let now = now
             if due > now {
-                sleep(nanoseconds: (due - now).nanoseconds)
+                sleep(nanoseconds: due - now)
             } else {
-                tick(at: now)
-                // Missed ticks are not made up for without a card: there is nobody to hear them.
-                lastTick = now - due > .milliseconds(100) ? now : due
+                tick(at: Instant(nanoseconds: now))
+                // After a long stall the ticks that were missed are not made up for: nobody would hear them.
+                lastTick = now - due > 100_000_000 ? now : due
             }
         }
     }
@@ -119,21 +122,21 @@ final class MediaThread {
 
     private func waitForMicrophone(_ capture: any Capture) {
         follow(driver: nil)
-        let now = Clock.now
+        let now = now
         let helpAt = stallDeadline
         var watched = 0
         if !capture.hasTick, now < helpAt {
             watched = capture.descriptors(into: polls + 1)
-            sleep(nanoseconds: (helpAt - now).nanoseconds, watching: watched)
+            sleep(nanoseconds: helpAt - now, watching: watched)
         }
         let condition = capture.collect(polls + 1, count: watched)
         if case .lost(let number) = condition { return lose(.microphone, number) }
-        let instant = Clock.now
+        let instant = self.now
         if capture.hasTick {
             lastDriven = instant
             var made = 0
             while capture.hasTick, made < Self.catchUp {
-                tick(at: instant)
+                tick(at: Instant(nanoseconds: instant))
                 made += 1
             }
             lastTick = instant
@@ -145,14 +148,14 @@ final class MediaThread {
     private func waitForPlayback(_ driver: any Playback) {
         follow(driver: driver)
         let wait = driver.nanosecondsToNextTick()
-        let now = Clock.now
+        let now = now
         let helpAt = stallDeadline
         if wait > 0, now < helpAt {
-            return sleep(nanoseconds: min(wait, (helpAt - now).nanoseconds))
+            return sleep(nanoseconds: min(wait, helpAt - now))
         }
         if wait <= 0 {
             lastDriven = now
-            tick(at: now)
+            tick(at: Instant(nanoseconds: now))
             lastTick = now
         } else {
             helpOut(at: now, speaker?.device === driver ? .speaker : .ringer)
@@ -160,14 +163,14 @@ final class MediaThread {
     }
 
     /// When the timer steps in for a card that does not drive.
-    private var stallDeadline: Instant {
-        lastTick > lastDriven ? lastTick + Tick.duration : lastTick + Self.stall
+    private var stallDeadline: Int64 {
+        lastTick + (lastTick > lastDriven ? Tick.nanoseconds : Self.stall)
     }
 
-    private func helpOut(at now: Instant, _ role: DeviceRole) {
+    private func helpOut(at now: Int64, _ role: DeviceRole) {
         guard now >= stallDeadline else { return }
         if now - lastDriven > Self.death { return lose(role, ETIMEDOUT) }
-        tick(at: now)
+        tick(at: Instant(nanoseconds: now))
         lastTick = now
     }
 
@@ -199,7 +202,7 @@ final class MediaThread {
         case .attachPlayback(let role, let device): attach(role, device.takeRetainedValue())
         case .attachCapture(let device):
             microphone = device.takeRetainedValue()
-            lastDriven = Clock.now
+            lastDriven = now
         case .detach(let role): detach(role, lost: 0)
         case .startStream(let stream):
             streams.initializeElement(at: streamCount, to: stream)
@@ -224,7 +227,7 @@ final class MediaThread {
 
     private func attach(_ role: DeviceRole, _ device: OpenPlayback) {
         if role == .ringer { ringer = device } else { speaker = device }
-        lastDriven = Clock.now
+        lastDriven = now
     }
 
     private func stop(_ stream: Unmanaged<Stream>) {

@@ -1,11 +1,14 @@
 #include "CLinux.h"
 #include <sched.h>
+#include <sys/mman.h>
 #include <stdlib.h>
 #include <string.h>
 
 int portero_real_time(int priority)
 {
     struct sched_param parameters = {.sched_priority = priority};
+    /* Pages stay once they were touched; none is fetched for this. Without the right to it, or the kernel's support, they may go. */
+    mlockall(MCL_CURRENT | MCL_ONFAULT);
     return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) < 0 ? errno : 0;
 }
 

@@ -5,7 +5,8 @@
 #include <poll.h>
 #include <netinet/ip.h>
 
-/// Puts the calling thread under SCHED_FIFO; children do not inherit it. Returns 0 or an error number.
+/// Puts the calling thread under SCHED_FIFO, which children do not inherit, and keeps the memory that is mapped from being swapped
+/// out. Returns 0 or the error number of the former.
 int portero_real_time(int priority);
 
 /// Waits for descriptors, at most `nanoseconds` (negative: for ever). Returns poll's result, 0 after a signal.
