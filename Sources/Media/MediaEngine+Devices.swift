@@ -27,6 +27,8 @@ struct DeviceSlot {
     var told: AudioError?
     /// Attempts since a device was found busy.
     var busyAttempts = 0
+    /// It is to be opened though nothing needs it, to see whether it is there.
+    var isChecked = false
 
     var isClosed: Bool { if case .closed = state { true } else { false } }
     var isClosing: Bool { if case .closing = state { true } else { false } }
@@ -41,16 +43,13 @@ extension MediaEngine {
 
     /// Switches devices while calls go on; what has not changed stays open.
     package func apply(_ settings: MediaSettings) {
-        self.settings = settings
+        take(settings)
         link.halfDuplex.store(settings.halfDuplex, ordering: .relaxed)
-        for role in DeviceRole.allCases {
-            if case .waiting = slots[role]?.state { slots[role]?.state = .closed }
-        }
         reconcile()
     }
 
     /// The devices that calls, tone and ring need now.
-    private func wanted(_ role: DeviceRole) -> DeviceUse? {
+    func wanted(_ role: DeviceRole) -> DeviceUse? {
         let ringer = ringing.map { $0.ring.device ?? settings.ringer ?? settings.speaker }
         switch role {
         case .speaker:
@@ -64,7 +63,7 @@ extension MediaEngine {
         }
     }
 
-    private func use(_ name: DeviceName) -> DeviceUse {
+    func use(_ name: DeviceName) -> DeviceUse {
         DeviceUse(name: name, rate: rate, cardRate: settings.rate, period: settings.period)
     }
 
@@ -75,16 +74,18 @@ extension MediaEngine {
             guard let slot = slots[role] else { continue }
             switch slot.state {
             case .open(let use) where use != wanted(role): detach(role)
-            case .waiting where wanted(role) == nil: slots[role]?.state = .closed
+            case .waiting where due(role) == nil: slots[role]?.state = .closed
             default: break
             }
         }
         if !slots.values.contains(where: \.isClosing) {
             for role in DeviceRole.allCases {
-                guard let use = wanted(role) else { continue }
+                guard let use = due(role) else { continue }
                 switch slots[role]?.state {
                 case .closed: open(role, use)
                 case .waiting(let until) where until <= now: open(role, use)
+                // A card that is looked for now and then is needed at once.
+                case .waiting(let until) where wanted(role) != nil && until > now + Self.retry: open(role, use)
                 default: break
                 }
             }
@@ -127,17 +128,18 @@ extension MediaEngine {
     private func opened(_ role: DeviceRole, _ use: DeviceUse, _ result: Result<OpenDevice, AudioError>) {
         switch result {
         case .success(let device):
-            guard wanted(role) == use else {
-                slots[role]?.state = .closed
-                helper.run {
-                    device.close()
-                } then: { _ in
-                }
-                return reconcile()
-            }
-            slots[role]?.state = .open(use)
             slots[role]?.busyAttempts = 0
             slots[role]?.told = nil
+            let wasChecked = slots[role]?.isChecked == true
+            slots[role]?.isChecked = false
+            guard wanted(role) == use else {
+                slots[role]?.state = .closed
+                helper.run(device.close) { _ in }
+                reconcile()
+                if wasChecked { handler(.deviceOpened(role, use.name)) }
+                return endCheck()
+            }
+            slots[role]?.state = .open(use)
             switch device {
             case .playback(let device): post(.attachPlayback(role, device.reference))
             case .capture(let device): post(.attachCapture(device.reference))
@@ -145,17 +147,20 @@ extension MediaEngine {
             handler(.deviceOpened(role, use.name))
         case .failure(let error): failed(role, use, error)
         }
+        endCheck()
     }
 
     private func failed(_ role: DeviceRole, _ use: DeviceUse, _ error: AudioError) {
-        guard wanted(role) == use else {
+        guard due(role)?.name == use.name else {
             slots[role]?.state = .closed
             return reconcile()
         }
+        let isNeeded = wanted(role) != nil
         var slot = slots[role] ?? DeviceSlot()
-        let isSoon = error.isBusy && slot.busyAttempts < Self.busyAttempts
+        let isSoon = isNeeded && error.isBusy && slot.busyAttempts < Self.busyAttempts
         slot.busyAttempts = isSoon ? slot.busyAttempts + 1 : slot.busyAttempts
-        slot.state = .waiting(until: loop.now + (isSoon ? Self.busyRetry : Self.retry))
+        slot.isChecked = cardToCheck(role)?.name == use.name
+        slot.state = .waiting(until: loop.now + (isSoon ? Self.busyRetry : isNeeded ? Self.retry : Self.checkRetry))
         let isNews = !isSoon && slot.told != error
         if isNews { slot.told = error }
         slots[role] = slot
@@ -204,10 +209,7 @@ extension MediaEngine {
 
     private func closed(_ role: DeviceRole, _ device: OpenDevice, lost number: Int32) {
         // The helper works in order: what is opened after this is opened after the device is closed.
-        helper.run {
-            device.close()
-        } then: { _ in
-        }
+        helper.run(device.close) { _ in }
         let use: DeviceUse? =
             switch slots[role]?.state {
             case .open(let use), .closing(let use): use
@@ -218,6 +220,7 @@ extension MediaEngine {
             return reconcile()
         }
         slots[role]?.state = .waiting(until: loop.now + Self.retry)
+        slots[role]?.isChecked = use != nil && cardToCheck(role)?.name == use?.name
         reconcile()
         guard let use else { return }
         let error = AudioError.device(use.name.description, action: "use", number: number)

@@ -31,6 +31,8 @@ package final class MediaEngine {
     var ringing: Ringing?
     /// The number of the last ring.
     var lastRing = 0
+    /// Waits for the end of a check of the devices.
+    var checked: (() -> Void)?
     /// Recordings that this engine has begun: they go on behind their end when they are opened again.
     var begunRecordings: Set<String> = []
     private var hasEnded = false

@@ -130,4 +130,35 @@ import Testing
         }
         #expect(device.xruns >= 2)
     }
+
+    @Test func checkFindsWhatIsThereAndLooksAgainForTheRest() throws {
+        let cards = try #require(VirtualCards.shared)
+        let (there, missing) = (cards.card(7), cards.card(8))
+        missing.unplug()
+        let rig = try Rig(MediaSettings(speaker: .alsa(there.name), microphone: .silent, ringer: .alsa(missing.name)))
+        var isDone = false
+        rig.engine.checkDevices { isDone = true }
+        #expect(!isDone)
+        #expect(try rig.wait { isDone })
+        let error = AudioError.device(missing.name, action: "open", number: 19)
+        #expect(
+            rig.events == [
+                .deviceOpened(.speaker, .alsa(there.name)), .deviceFailed(.ringer, .alsa(missing.name), error),
+            ])
+        #expect(rig.engine.turns == 0)
+        // A ring does not wait for the next look.
+        missing.plug()
+        rig.engine.ring(Ring())
+        #expect(try rig.wait(8) { rig.events.last == .deviceOpened(.ringer, .alsa(missing.name)) })
+        rig.engine.stopRing()
+        #expect(try rig.wait { rig.engine.isResting })
+    }
+
+    @Test func checkWithoutCardsIsOverAtOnce() throws {
+        let rig = try Rig()
+        var isDone = false
+        rig.engine.checkDevices { isDone = true }
+        #expect(try rig.wait { isDone })
+        #expect(rig.events.isEmpty)
+    }
 }
