@@ -67,7 +67,7 @@ extension Agent {
             requester.abandon(id, &wire, &connections)
         }
         if let successor = succeeding.removeValue(forKey: key) { registrations[successor]?.start(at: now) }
-        stopIfDone()
+        goOnStopping(at: now)
     }
 
     // MARK: Intents
@@ -92,18 +92,24 @@ extension Agent {
     mutating func stop(at now: Instant) {
         guard stopBy == nil else { return }
         stopBy = now + Self.stopLimit
+        unregisterAt = now + Self.goodbyeLimit
         for key in calls.keys.sorted() { tell(key, .hangUp(.shutdown), at: now) }
-        for key in registrations.keys.sorted() where leaving[key] == nil { leave(key, at: now) }
-        stopIfDone()
+        goOnStopping(at: now)
     }
 
-    /// Everything is said: nothing is left to wait for.
-    mutating func stopIfDone() {
-        if stopBy != nil, leaving.isEmpty, calls.isEmpty { stopped() }
+    /// First the calls, then the registrations; the end when everything is said.
+    mutating func goOnStopping(at now: Instant) {
+        guard stopBy != nil else { return }
+        if let unregisterAt, calls.isEmpty || unregisterAt <= now {
+            self.unregisterAt = nil
+            for key in registrations.keys.sorted() where leaving[key] == nil { leave(key, at: now) }
+        }
+        if unregisterAt == nil, leaving.isEmpty, calls.isEmpty { stopped() }
     }
 
     mutating func stopped() {
         stopBy = nil
+        unregisterAt = nil
         isStopped = true
         wire.out.append(.stopped)
     }

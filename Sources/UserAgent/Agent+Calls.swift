@@ -160,7 +160,7 @@ extension Agent {
             wire.out.append(.lookUp(id, DNSQuestion(name, isV6 ? .aaaa : .a)))
         case .note(let level, let text):
             wire.note(level, account: calls[key]?.account.name, call: key, text)
-        case .finished: finished(key)
+        case .finished: finished(key, at: now)
         }
     }
 
@@ -184,7 +184,7 @@ extension Agent {
         callRequests[request] = nil
     }
 
-    private mutating func finished(_ key: CallKey) {
+    private mutating func finished(_ key: CallKey, at now: Instant) {
         guard let call = calls.removeValue(forKey: key) else { return }
         dialogs[DialogKey(callID: call.callID, localTag: call.localTag)] = nil
         callFlows[key] = nil
@@ -194,7 +194,7 @@ extension Agent {
             forget(id, request)
             requester.abandon(id, &wire, &connections)
         }
-        stopIfDone()
+        goOnStopping(at: now)
     }
 }
 

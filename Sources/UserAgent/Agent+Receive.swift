@@ -91,8 +91,10 @@ extension Agent {
     /// sender, or takes calls from anyone (SEC1). Whoever no account knows must know an account (SEC2), and calls at
     /// most every 200 ms (D16). The rest is dropped.
     private mutating func isWelcome(_ request: Request, _ flow: Flow, at now: Instant) -> Bool {
-        if request.to.tag != nil || request.method == .ack || request.method == .cancel { return true }
         let source = flow.remote.address
+        if request.to.tag != nil || request.method == .ack || request.method == .cancel {
+            return flow.transport.isStream || isKnown(source) || isLargerThanItsRefusal(request)
+        }
         let best = keys().compactMap { registrations[$0] }
             .compactMap { standing(of: request, from: source, with: $0) }.max()
         switch best {
@@ -104,5 +106,12 @@ extension Agent {
             else { return false }
             return best == .listed || request.method != .invite || rates.admitsCall(source, at: now)
         }
+    }
+
+    /// Whether a refusal is not larger than the request: otherwise anybody could make us fire at others (SEC5).
+    private func isLargerThanItsRefusal(_ request: Request) -> Bool {
+        // `received`, `rport` and a To tag come in addition.
+        let addition = 96
+        return request.serialized().count >= request.response(481).serialized().count + addition
     }
 }

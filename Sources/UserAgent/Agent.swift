@@ -20,6 +20,8 @@ package struct Agent {
 
     /// How long `stop` waits for answers (R9).
     static let stopLimit = Duration.seconds(2)
+    /// How much of it the calls may take before the registrations go too.
+    static let goodbyeLimit = Duration.milliseconds(500)
     /// Between the first REGISTERs of accounts (R5).
     static let stagger = Duration.milliseconds(50)...Duration.milliseconds(250)
 
@@ -50,6 +52,8 @@ package struct Agent {
     var rates = RateLimits()
     var sources = SourceDirectory()
     var stopBy: Instant?
+    /// While calls are being ended: by then the registrations are taken away too.
+    var unregisterAt: Instant?
     var isStopped = false
 
     var connectionEvents: [Connections.Event] = []
@@ -73,7 +77,8 @@ package struct Agent {
     package var deadline: Instant? {
         if isStopped { return nil }
         return earliest(
-            stopBy, gate.deadline, keepAlives.deadline, sources.deadline, requester.deadline, connections.deadline,
+            stopBy, unregisterAt, gate.deadline, keepAlives.deadline, sources.deadline, requester.deadline,
+            connections.deadline,
             wire.transactions.deadline, registrations.values.lazy.compactMap(\.deadline).min(),
             calls.values.lazy.compactMap(\.deadline).min(), leaving.values.min())
     }
@@ -141,6 +146,7 @@ package struct Agent {
             tell(key, .deadlineReached, at: now)
         }
         for (key, until) in leaving where until <= now { removed(key, at: now) }
+        goOnStopping(at: now)
         if let stopBy, stopBy <= now { stopped() }
     }
 

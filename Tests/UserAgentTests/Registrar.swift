@@ -18,6 +18,8 @@ final class Registrar {
     /// Demanded by digest; nil: nobody is asked.
     var nonce: String?
     var stale = false
+    /// Added to each 200.
+    var headers: [(HeaderName, String)] = []
     private(set) var seen: [Request] = []
     /// Bindings by Contact URI.
     private(set) var bindings: [SIPURI] = []
@@ -52,6 +54,7 @@ final class Registrar {
                 contact.parameters["expires"] = granted.map { String($0) }
                 response.headers.append(.contact, contact.description)
             }
+            for (name, value) in headers { response.headers.append(name, value) }
             return [(.milliseconds(5), response)]
         case .acceptWithoutContact: return [(.milliseconds(5), request.response(200, toTag: "r"))]
         }

@@ -141,20 +141,21 @@ struct Registration {
 
     /// Takes our binding away and stays away until `start` or `refresh` (R9).
     mutating func remove(at now: Instant, _ out: inout [Output]) {
+        let way = flow ?? attempt?.flow
         abandonAttempt(&out)
         nextAttempt = nil
-        guard let binding, binding.expiresAt > now, !binding.isLost else {
-            binding = nil
-            return finishRemoval(at: now, &out)
-        }
+        if binding.map({ $0.expiresAt <= now || $0.isLost }) ?? false { binding = nil }
+        guard let way, binding != nil || !stale.isEmpty else { return finishRemoval(at: now, &out) }
         attempt = Attempt(purpose: .remove, since: now)
-        let path = path(to: account.registrar)
-        out.append(.open(RequestPath(to: path.nextHop, routes: path.routes, flow: binding.flow)))
+        var path = path(to: account.registrar)
+        path.flow = way
+        out.append(.open(path))
     }
 
     mutating func finishRemoval(at now: Instant, _ out: inout [Output]) {
         attempt = nil
         binding = nil
+        stale = []
         nextAttempt = nil
         show(.disabled, at: now, &out)
         out.append(.finished)
@@ -262,15 +263,15 @@ struct Registration {
             to: NameAddress(aor, displayName: displayName), callID: callID, cseq: cseq)
         for route in path(to: registrar).routes { request.headers.append(.route, route.description) }
         let asked = attempt.purpose == .remove ? 0 : max(account.expires, minExpires)
-        let contact = attempt.purpose == .remove ? binding?.contact : account.contact(on: flow)
-        guard let contact else { return }
-        attempt.contact = contact
-        request.headers.append(.contact, describe(contact, expires: asked))
-        if attempt.removesOld, attempt.purpose == .register {
-            for old in oldContacts(beside: contact) {
-                request.headers.append(.contact, NameAddress(old, parameters: ["expires": "0"]).description)
+        let contact = account.contact(on: flow)
+        if attempt.purpose == .register { request.headers.append(.contact, describe(contact, expires: asked)) }
+        if attempt.removesOld {
+            for old in attempt.purpose == .remove ? oldContacts() : oldContacts(beside: contact) {
+                let isOurs = attempt.purpose == .remove && old == binding?.contact
+                request.headers.append(.contact, describe(old, expires: 0, asDevice: isOurs))
             }
         }
+        attempt.contact = contact
         request.headers.append(.expires, String(asked))
         request.headers.append(.supported, "path")
         attempt.flow = flow
@@ -279,16 +280,15 @@ struct Registration {
         out.append(.submit(id, request))
     }
 
-    func describe(_ contact: SIPURI, expires: UInt32) -> String {
-        var parameters = Parameters()
-        parameters["expires"] = String(expires)
-        var text = NameAddress(contact, parameters: parameters).description + ";+sip.instance=\"<\(instance)>\""
-        if usesRegID { text += ";reg-id=1" }
-        return text
+    /// `asDevice`: with the names of the device, which an address that we left must not have beside the present one.
+    func describe(_ contact: SIPURI, expires: UInt32, asDevice: Bool = true) -> String {
+        let text = NameAddress(contact, parameters: ["expires": String(expires)]).description
+        if !asDevice { return text }
+        return text + ";+sip.instance=\"<\(instance)>\"" + (usesRegID ? ";reg-id=1" : "")
     }
 
     /// Bindings of ours that another address has replaced.
-    func oldContacts(beside contact: SIPURI) -> [SIPURI] {
+    func oldContacts(beside contact: SIPURI? = nil) -> [SIPURI] {
         ((binding.map { [$0.contact] } ?? []) + stale).filter { $0 != contact }
     }
 }

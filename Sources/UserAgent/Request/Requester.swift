@@ -50,11 +50,11 @@ struct Requester {
         var until: Instant?
     }
 
-    private(set) var entries: [RequestID: Entry] = [:]
-    private var byTransaction: [ClientTransactionID: RequestID] = [:]
-    private var lookups: [LookupID: (request: RequestID, question: DNSQuestion)] = [:]
+    var entries: [RequestID: Entry] = [:]
+    var byTransaction: [ClientTransactionID: RequestID] = [:]
+    var lookups: [LookupID: (request: RequestID, question: DNSQuestion)] = [:]
     private var credentials: [CredentialKey: Authenticator] = [:]
-    private var withoutTCP: [SocketAddress: Instant] = [:]
+    var withoutTCP: [SocketAddress: Instant] = [:]
     var avoided = AvoidedTargets()
     let hashes: Hashes
     /// Product and version.
@@ -202,7 +202,7 @@ struct Requester {
         connections.forget(id)
     }
 
-    private mutating func remove(_ id: RequestID) {
+    mutating func remove(_ id: RequestID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         if let transaction = entry.transaction { byTransaction[transaction] = nil }
         lookups = lookups.filter { $0.value.request != id }
@@ -218,103 +218,6 @@ struct Requester {
                 AccountSecret(username: account.authUser, key: .password(account.password.secret)), hashes: hashes)
         defer { credentials[key] = authenticator }
         return use(&authenticator)
-    }
-
-    // MARK: Finding a server
-
-    private mutating func locate(
-        _ id: RequestID, _ locator: Locator, at now: Instant, _ wire: inout Wire, _ connections: inout Connections,
-        _ events: inout [RequestEvent]
-    ) {
-        switch locator.outcome {
-        case .success(let targets):
-            events.append(.located(id, targets))
-            entries[id]?.targets = avoided.sorted(targets, at: now)
-            tryNext(id, .noRoute, at: now, &wire, &connections, &events)
-        case .failure(let failure):
-            remove(id)
-            events.append(.failed(id, .notLocated(failure)))
-        case nil:
-            entries[id]?.state = .locating(locator)
-            let asked = Set(lookups.values.lazy.filter { $0.request == id }.map(\.question))
-            for question in locator.questions.subtracting(asked) {
-                let lookup = LookupID(wire.nextNumber())
-                lookups[lookup] = (id, question)
-                wire.out.append(.lookUp(lookup, question))
-            }
-        }
-    }
-
-    /// Whether the look-up was one of ours.
-    mutating func lookedUp(
-        _ lookup: LookupID, _ answer: DNSAnswer, at now: Instant, _ wire: inout Wire,
-        _ connections: inout Connections, _ events: inout [RequestEvent]
-    ) -> Bool {
-        guard let (id, question) = lookups.removeValue(forKey: lookup) else { return false }
-        if case .locating(var locator)? = entries[id]?.state {
-            locator.answered(question, answer, random: &wire.random)
-            if locator.outcome != nil || locator.questions.isEmpty == false {
-                locate(id, locator, at: now, &wire, &connections, &events)
-            }
-        }
-        return true
-    }
-
-    /// The next target, or the end of the request.
-    private mutating func tryNext(
-        _ id: RequestID, _ failure: TransportFailure, at now: Instant, _ wire: inout Wire,
-        _ connections: inout Connections, _ events: inout [RequestEvent]
-    ) {
-        guard let entry = entries[id], !entry.targets.isEmpty else {
-            remove(id)
-            events.append(.failed(id, .transport(failure)))
-            return
-        }
-        if let transaction = entry.transaction {
-            byTransaction[transaction] = nil
-            entries[id]?.transaction = nil
-        }
-        let target = entry.targets[0]
-        entries[id]?.targets.removeFirst()
-        entries[id]?.target = target
-        entries[id]?.state = .connecting
-        entries[id]?.until = nil
-        if let flow = connections.connect(to: target, .request(id), at: now, &wire) {
-            answered(id, .flow(flow), at: now, &wire, &connections, &events)
-        }
-    }
-
-    /// A flow came, or did not.
-    mutating func answered(
-        _ id: RequestID, _ result: Connections.Result, at now: Instant, _ wire: inout Wire,
-        _ connections: inout Connections, _ events: inout [RequestEvent]
-    ) {
-        guard let entry = entries[id], case .connecting = entry.state else { return }
-        switch result {
-        case .flow(let flow):
-            entries[id]?.smallFlow = nil
-            becomeReady(id, flow, &events)
-        case .failure(let failure):
-            if let flow = entry.smallFlow { return goUnfragmented(id, flow, at: now, &events) }
-            if let target = entry.target { avoided.failed(target, at: now) }
-            tryNext(id, failure, at: now, &wire, &connections, &events)
-        }
-    }
-
-    private mutating func becomeReady(_ id: RequestID, _ flow: Flow, _ events: inout [RequestEvent]) {
-        entries[id]?.state = .ready(flow)
-        entries[id]?.until = nil
-        events.append(.ready(id, flow, entries[id]?.request == nil ? .first : .again))
-    }
-
-    /// The server has no TCP: the large request goes by UDP after all, and this is remembered (T9).
-    private mutating func goUnfragmented(
-        _ id: RequestID, _ flow: Flow, at now: Instant, _ events: inout [RequestEvent]
-    ) {
-        if withoutTCP.count >= Self.largeMemoryLimit { withoutTCP = withoutTCP.filter { $0.value > now } }
-        if withoutTCP.count < Self.largeMemoryLimit { withoutTCP[flow.remote] = now + Self.largeMemory }
-        entries[id]?.smallFlow = nil
-        becomeReady(id, flow, &events)
     }
 
     // MARK: From the transactions
@@ -410,31 +313,6 @@ struct Requester {
         case .transport(let failure): events.append(.failed(id, .transport(failure)))
         }
         return true
-    }
-
-    // MARK: Time
-
-    mutating func deadlineReached(
-        at now: Instant, _ wire: inout Wire, _ connections: inout Connections, _ events: inout [RequestEvent]
-    ) {
-        for (id, entry) in entries where entry.until.map({ $0 <= now }) ?? false {
-            switch entry.state {
-            case .locating:
-                remove(id)
-                events.append(.failed(id, .notLocated(.resolverFailed("no answer"))))
-            case .connecting:
-                if let flow = entry.smallFlow {
-                    connections.forget(id)
-                    goUnfragmented(id, flow, at: now, &events)
-                }
-            case .sent where entry.isAnswered: remove(id)
-            case .sent:
-                if let target = entry.target { avoided.failed(target, at: now) }
-                if let transaction = entry.transaction { wire.transactions.forget(transaction) }
-                tryNext(id, .timedOut, at: now, &wire, &connections, &events)
-            case .ready: break
-            }
-        }
     }
 }
 
