@@ -13,7 +13,9 @@ struct CaseTests {
     }
 
     /// Cases of kind `packet` that say something about a single datagram's format.
-    @Test(arguments: Case.of("packets", kind: "packet").filter { $0.expect["valid"] != nil })
+    static let valid = Case.of("packets", kind: "packet").filter { $0.expect["valid"] != nil }
+
+    @Test(arguments: valid)
     func format(_ test: Case) throws {
         let packet = try #require(test.packets.first)
         if PacketKind(packet, count: packet.count) == .rtcp {
