@@ -169,6 +169,7 @@ static portero_gpio_request *request(const char *path, unsigned offset, struct g
     if (request && buffer && lines && config && chip && settings
         && gpiod_line_config_add_line_settings(lines, &offset, 1, settings) == 0) {
         gpiod_request_config_set_consumer(config, consumer);
+        gpiod_request_config_set_event_buffer_size(config, 4 * portero_gpio_batch);
         request->lines = gpiod_chip_request_lines(chip, config, lines);
         is_done = request->lines != NULL;
     }
