@@ -9,7 +9,8 @@ extension Call {
         /// Composed already; nothing comes back.
         case acknowledge(Request)
         case bye(Request)
-        case info(Request)
+        /// A digit; composed when its flow is there, so that numbers rise in the order of sending.
+        case info(digit: UInt8, Request?)
     }
 
     /// An INVITE of ours that got a 2xx.
@@ -38,9 +39,12 @@ extension Call {
             let next = numbered(request, occasion)
             errands[number] = .bye(next)
             out.append(.submit(number, next))
-        case .info(let request):
-            let next = numbered(request, occasion)
-            errands[number] = .info(next)
+        case .info(let digit, let request):
+            guard phase == .established, let next = request.map({ numbered($0, occasion) }) ?? composeInfo(digit) else {
+                errands[number] = nil
+                return out.append(.abandon(number))
+            }
+            errands[number] = .info(digit: digit, next)
             out.append(.submit(number, next))
         case nil: out.append(.abandon(number))
         }
@@ -140,41 +144,42 @@ extension Call {
 
     // MARK: Digits
 
-    mutating func sendDigit(_ digit: UInt8, _ out: inout [Output]) {
+    mutating func sendDigit(_ digit: UInt8) {
         guard phase == .established, digits.count < Self.digitLimit else { return }
         digits.append(digit)
-        if digits.count == 1 { sendFirstDigit(&out) }
     }
 
-    private mutating func sendFirstDigit(_ out: inout [Output]) {
-        guard let digit = digits.first, var dialog else { return }
-        var request = dialog.request(.info)
+    /// One INFO at a time, and none beside a re-INVITE: on the way they would overtake each other, and the peer
+    /// refuses the one that comes late (D4).
+    mutating func sendNextDigit(_ out: inout [Output]) {
+        guard !isSendingDigit, reinvite == nil, isAcknowledged, let dialog, !digits.isEmpty else { return }
+        isSendingDigit = true
+        open(.info(digit: digits.removeFirst(), nil), RequestPath(to: dialog.nextHop), &out)
+    }
+
+    private mutating func composeInfo(_ digit: UInt8) -> Request? {
+        guard var request = dialog?.request(.info) else { return nil }
         request.headers.append(.contentType, "application/dtmf-relay")
         request.body = Array("Signal=".utf8) + [digit] + Array("\r\nDuration=160\r\n".utf8)
-        self.dialog = dialog
-        open(.info(request), RequestPath(to: dialog.nextHop), &out)
+        return request
     }
 
     private mutating func digitSent(_ response: Response, at now: Instant, _ out: inout [Output]) {
+        isSendingDigit = false
         guard phase == .established else { return }
         switch response.status {
         case 481: end(481, nil, .failed, at: now, &out)
         case 408: dialogLost("no answer to INFO", at: now, &out)
-        default:
-            if !response.isSuccess {
-                out.append(.note(.warning, "a digit was refused: \(response.status) \(response.reason)"))
-            }
-            if !digits.isEmpty { digits.removeFirst() }
-            sendFirstDigit(&out)
+        case 200..<300: break
+        default: out.append(.note(.warning, "a digit was refused: \(response.status) \(response.reason)"))
         }
     }
 
     private mutating func digitFailed(_ failure: RequestFailure, at now: Instant, _ out: inout [Output]) {
+        isSendingDigit = false
         guard phase == .established else { return }
         if failure == .timeout { return dialogLost("no answer to INFO", at: now, &out) }
         out.append(.note(.warning, "a digit was not sent: \(failure.text)"))
-        if !digits.isEmpty { digits.removeFirst() }
-        sendFirstDigit(&out)
     }
 
     /// The peer does not answer in the dialog any more: BYE, and the end (D7).

@@ -29,7 +29,7 @@ extension Call {
     /// Between them, where the first one failed at once.
     static let moveInterval = Duration.seconds(4)
 
-    mutating func hold(_ wanted: Bool, at now: Instant, _ out: inout [Output]) {
+    mutating func hold(_ wanted: Bool) {
         guard !isOver else { return }
         wantsHold = wanted
     }
@@ -46,8 +46,8 @@ extension Call {
     }
 
     /// Makes the session what it should be, if nothing else is going on.
-    mutating func renegotiate(at now: Instant, _ out: inout [Output]) {
-        guard reinvite == nil, accepted == nil, retryAt == nil, let dialog, let negotiation,
+    mutating func renegotiate(_ out: inout [Output]) {
+        guard reinvite == nil, accepted == nil, retryAt == nil, !isSendingDigit, let dialog, let negotiation,
             negotiation.state == .agreed, wantsHold != holds || move != nil
         else { return }
         let number = open(.reinvite, RequestPath(to: dialog.nextHop), &out)

@@ -77,8 +77,9 @@ struct Call {
     /// When a refused INVITE or re-INVITE is tried again.
     var retryAt: Instant?
 
-    /// The first one is being sent.
+    /// Digits that wait for their INFO, and whether one is on its way.
     var digits: [UInt8] = []
+    var isSendingDigit = false
     private var sources: [IPAddress] = []
     private var leaveBy: Instant?
 
@@ -111,9 +112,9 @@ struct Call {
         case .answer: answer(at: now, &out)
         case .reject(let code): reject(code, at: now, &out)
         case .hangUp(let reason): hangUp(reason, at: now, &out)
-        case .hold: hold(true, at: now, &out)
-        case .resume: hold(false, at: now, &out)
-        case .sendDigit(let digit): sendDigit(digit, &out)
+        case .hold: hold(true)
+        case .resume: hold(false)
+        case .sendDigit(let digit): sendDigit(digit)
         case .addressChanged: addressChanged(at: now, &out)
         case .ready(let number, let flow, let occasion): ready(number, flow, occasion, at: now, &out)
         case .provisional(let number, let response): provisional(number, response, at: now, &out)
@@ -127,7 +128,8 @@ struct Call {
         case .resolved(let address): resolved(address, at: now, &out)
         case .deadlineReached: deadlineReached(at: now, &out)
         }
-        if phase == .established { renegotiate(at: now, &out) }
+        if phase == .established { renegotiate(&out) }
+        if phase == .established { sendNextDigit(&out) }
         tell(&out)
         if phase == .leaving, errands.isEmpty, accepted == nil { finish(&out) }
     }
