@@ -55,12 +55,9 @@ struct Endpoint {
     }
 
     private var capabilities: UserAgentCapabilities {
-        let none: Hashes.Function = { _ in [] }
         let ports = ports
         return UserAgentCapabilities(
-            hashes: Hashes(
-                md5: none, sha1: none, sha256: none, sha512_256: none, hmacSHA1: { _, _ in [] },
-                hmacSHA256: { _, _ in [] }),
+            hashes: .forTests,
             random: random, numbering: CallNumbering(),
             reservePort: { key, _ in
                 ports.reserved.insert(key)

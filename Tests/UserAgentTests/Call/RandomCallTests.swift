@@ -8,7 +8,7 @@ import Testing
 /// Thousands of calls over bad networks, each from its seed: whatever happens, both sides end, and nothing is left
 /// over (D20).
 @Suite struct RandomCallTests {
-    private static let seeds: UInt64 = 200
+    private static let seeds: UInt64 = 150
 
     @Test(arguments: 0..<10) func everyCallEnds(block: UInt64) {
         for seed in (block * Self.seeds)..<((block + 1) * Self.seeds) {
