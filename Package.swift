@@ -108,3 +108,11 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzzers have no `main` of their own, so an ordinary build leaves them out.
+if Context.environment["PORTERO_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "FuzzSIP", dependencies: ["SIP"], path: "Tests/Fuzz",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}

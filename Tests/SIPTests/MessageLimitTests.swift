@@ -84,6 +84,14 @@ import Testing
         #expect(request.contacts.first?.preference == 250)
     }
 
+    /// Found by the fuzzer: such a phrase could not be written as it was read.
+    @Test(arguments: ["SIP/2.0 180 \r phrase", "SIP/2.0 180 phrase", "OPTIONS sip:a@b \rSIP/2.0"])
+    func aLoneCarriageReturnIsNoLineEnd(_ startLine: String) {
+        let text = String(decoding: Self.request(), as: UTF8.self).replacing("OPTIONS sip:a@b SIP/2.0", with: startLine)
+        let isRead = (try? Message.parse(datagram: Array(text.utf8))) != nil
+        #expect(isRead == !startLine.contains("\r"))
+    }
+
     @Test(arguments: ["", "\r\n", "\r\n\r\n", "\0\0\0\0", "jaK"])
     func keepAlive(_ text: String) throws {
         #expect(try Message.parse(datagram: Array(text.utf8)) == nil)

@@ -80,6 +80,7 @@ struct MessageParser {
     // MARK: Start line
 
     private mutating func parseStartLine(_ line: Range<Int>) throws(ParseError) -> StartLine {
+        if octets[line].contains(0x0D) { throw ParseError("start line is malformed") }
         var scanner = Scanner(octets, line)
         let word = scanner.take { $0.isBlank }
         scanner.skipWhitespace()
