@@ -102,7 +102,7 @@ import Primitives
             }
             complain("portero: " + (answer["error"]?.string ?? "the appliance answered \(status)"))
             for fault in answer["faults"]?.elements ?? [] { complain(fault.string ?? "") }
-            return .failed
+            return status == 400 ? .usage : .failed
         } catch {
             return explain(error, client)
         }

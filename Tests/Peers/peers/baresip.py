@@ -40,7 +40,7 @@ class Baresip:
         with open(f"{self.folder}/accounts", "w") as file:
             file.write(f"<{registrar.uri(user)};transport={transport}>;auth_user={user};auth_pass={registrar.password};"
                        f"regint={interval};audio_codecs={names};answermode={answer}{';dtmfmode=' + dtmf if dtmf else ''}\n")
-        env = dict(HOME=self.folder, **Card.configuration(base, self.folder, [self.card]))
+        env = dict(HOME=self.folder, **Card.configuration(self.folder, [self.card]))
         self.process = Process([need("baresip"), "-4", "-f", self.folder], f"{self.folder}/log", namespace, env)
         self.events, self._answers, self._socket, self._lock = [], [], None, threading.Lock()
 

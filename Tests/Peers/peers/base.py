@@ -114,7 +114,10 @@ fault = 50ms/950ms
 
     def door(self, text, panel=None, **keys):
         """A started appliance whose account `house` is registered."""
-        portero = self.start(Portero(self.host, self.base, (panel or self.panel()) + text,
+        panel = panel or self.panel()
+        if "[group family]" not in text:
+            panel = panel.replace("press = dial family", "press = none")
+        portero = self.start(Portero(self.host, self.base, panel + text,
                                      cards=[self.loud, self.mic, self.ring], **keys))
         portero.wait_registered("house")
         return portero

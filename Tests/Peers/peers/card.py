@@ -1,7 +1,10 @@
 """Sound cards without hardware: the clocked virtual device of board/bench/vdev."""
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 
 from .process import need
 
@@ -9,8 +12,11 @@ _SOURCE = os.path.join(os.path.dirname(__file__), "../../../board/bench/vdev/pcm
 _built = {}
 
 
-def _library(folder):
+def _library():
+    """The plug-in, built once a run in a folder that lasts as long."""
     if "path" not in _built:
+        folder = tempfile.mkdtemp(prefix="portero-vdev-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         path = os.path.join(folder, "libasound_module_pcm_vdev.so")
         done = subprocess.run([need("gcc"), "-O2", "-fPIC", "-shared", "-o", path, _SOURCE, "-lasound", "-lm"],
                               capture_output=True, text=True)
@@ -50,12 +56,11 @@ class Card:
         return {way: sum(1 for word in words if word[:2] == ["OPEN", way]) for way in ("play", "cap")}
 
     @staticmethod
-    def configuration(base, folder, cards):
-        """The environment in which ALSA knows these cards and no other; the first is the default. `base` keeps the
-        plug-in for the whole run."""
+    def configuration(folder, cards):
+        """The environment in which ALSA knows these cards and no other; the first is the default."""
         path = f"{folder}/asound.conf"
         with open(path, "w") as file:
-            file.write(f'pcm_type.vdev {{ lib "{_library(base)}" }}\n')
+            file.write(f'pcm_type.vdev {{ lib "{_library()}" }}\n')
             file.writelines(card.definition() for card in cards)
             file.write(f'pcm.!default {{ type plug slave.pcm "{cards[0].name}" }}\nctl.!default {{ type hw card 0 }}\n')
         return {"ALSA_CONFIG_PATH": path}

@@ -77,7 +77,7 @@ domain={registrar.address}
         with open(f"{self.folder}/linphonerc", "w") as file:
             file.write(text)
         self.pipe = f"portero-{os.getpid()}-{user}"  # it makes /tmp/NAME of it
-        env = dict(HOME=self.folder, **Card.configuration(base, self.folder, [self.card]))
+        env = dict(HOME=self.folder, **Card.configuration(self.folder, [self.card]))
         self.process = Process(
             [need("linphone-daemon"), "--config", f"{self.folder}/linphonerc", "--pipe", self.pipe, "--disable-stats-events",
              *(["--auto-answer"] if answer == "auto" else [])], f"{self.folder}/log", namespace, env)

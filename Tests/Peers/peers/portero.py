@@ -36,7 +36,7 @@ class Portero:
         self.env = dict(env or {})
         if cards:
             self.cards = {card.name: card for card in cards}
-            self.env.update(Card.configuration(base, self.folder, list(cards)))
+            self.env.update(Card.configuration(self.folder, list(cards)))
         self.write(text)
         self.process = Process([program(), "run", "--config", self.configuration], f"{self.folder}/log", namespace, self.env)
         self.events, self._follower = [], None
