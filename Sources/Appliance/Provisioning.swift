@@ -16,6 +16,8 @@ final class Provisioning {
     private var timer: LoopTimer?
     private var settings = ProvisioningSettings()
     private var isAsking = false
+    /// Somebody wants another question while one is under way.
+    private var asksAgain = false
     private var random = Randomness.system
 
     init(_ appliance: Appliance) throws(SystemError) {
@@ -41,6 +43,7 @@ final class Provisioning {
     /// The next question comes in a moment: after a start or reload has been dealt with.
     func askSoon() {
         guard settings.url != nil else { return }
+        asksAgain = isAsking
         timer?.set(deadline: appliance.loop.now + random.duration(in: .milliseconds(200)...(.seconds(2))))
     }
 
@@ -66,6 +69,7 @@ final class Provisioning {
             wait = min(wait, Self.retry)
         }
         // Jitter: a fleet does not ask in step.
+        if asksAgain { return askSoon() }
         let spread = Int64(Double(wait.nanoseconds) * 0.1)
         timer?.set(
             deadline: appliance.loop.now + wait + random.duration(in: .nanoseconds(-spread)...(.nanoseconds(spread))))

@@ -7,8 +7,12 @@ struct Button: Sendable {
     private(set) var settings: ButtonSettings
     private var debouncer: Debouncer
     private var detector: PressDetector
-    /// A press by program that has yet to end.
-    var virtualRelease: Instant?
+    /// So many presses by program may wait for the one before.
+    private static let waitingLimit = 32
+
+    /// A press by program ends then.
+    private var virtualRelease: Instant?
+    private var waitingPresses: [Duration] = []
     /// The dial that this button began, and when.
     var attempt: (number: Int, since: Instant)?
 
@@ -40,7 +44,22 @@ struct Button: Sendable {
             gestures += edge(toPressed: false, at: release)
             gestures += self.gestures(debouncer.settle(at: now))
         }
-        return gestures + detector.passed(now)
+        gestures += detector.passed(now)
+        if let time = waitingPresses.first, virtualRelease == nil, debouncer.deadline == nil, !debouncer.level {
+            waitingPresses.removeFirst()
+            gestures += press(for: time, at: now)
+        }
+        return gestures
+    }
+
+    /// A press by program, as a finger's: it begins when the one before has ended and been seen to.
+    mutating func press(for time: Duration, at now: Instant) -> [PressDetector.Gesture] {
+        guard virtualRelease == nil, debouncer.deadline == nil, !debouncer.level else {
+            if waitingPresses.count < Self.waitingLimit { waitingPresses.append(time) }
+            return []
+        }
+        virtualRelease = now + max(time, settings.debounce)
+        return edge(toPressed: true, at: now)
     }
 
     private mutating func gestures(_ changes: [(level: Bool, at: Instant)]) -> [PressDetector.Gesture] {
@@ -58,8 +77,7 @@ extension Intercom {
 
     mutating func virtualPress(_ name: String, for time: Duration, at now: Instant, _ out: inout [IntercomOutput]) {
         guard let index = buttons.firstIndex(where: { $0.settings.name == name }) else { return }
-        act(on: buttons[index].edge(toPressed: true, at: now), index, at: now, &out)
-        buttons[index].virtualRelease = now + max(time, buttons[index].settings.debounce)
+        act(on: buttons[index].press(for: time, at: now), index, at: now, &out)
     }
 
     mutating func buttonDeadlines(at now: Instant, _ out: inout [IntercomOutput]) {

@@ -73,6 +73,17 @@ import UserAgent
         #expect(station.intercom.buttonStatuses.first?.pressed == false)
     }
 
+    @Test func virtualPressesInQuickOrderAreAllPresses() {
+        var station = Station {
+            $0.buttons[0].press = .open(door: "front")
+            $0.doors[0].openTime = .milliseconds(1)
+        }
+        for _ in 0..<10 { station.handle(.press(button: "bell", for: .milliseconds(50))) }
+        station.pass(.seconds(2))
+        #expect(station.said().filter { $0 == "relay front on" }.count == 10)
+        #expect(station.intercom.deadline == nil)
+    }
+
     @Test func holdActsWhenItsTimeHasComeAndPressOnlyBefore() {
         var station = Station { $0.buttons[0].hold = .open(door: "front") }
         station.press(for: .seconds(3))

@@ -103,6 +103,10 @@ fault = 50ms/950ms
 
 """
 
+    def quiet_panel(self):
+        """The same where the bell calls nobody."""
+        return self.panel().replace("press = dial family", "press = none")
+
     def house(self, **keys):
         """The section of account `house`, user `front` at the registrar."""
         return account("house", "front", self.pbx, **{"codecs": "pcmu", **keys})
@@ -114,9 +118,7 @@ fault = 50ms/950ms
 
     def door(self, text, panel=None, **keys):
         """A started appliance whose account `house` is registered."""
-        panel = panel or self.panel()
-        if "[group family]" not in text:
-            panel = panel.replace("press = dial family", "press = none")
+        panel = panel or (self.panel() if "[group family]" in text else self.quiet_panel())
         portero = self.start(Portero(self.host, self.base, panel + text,
                                      cards=[self.loud, self.mic, self.ring], **keys))
         portero.wait_registered("house")
