@@ -66,7 +66,10 @@ class Sound(DoorTest):
             wait_until(lambda: os.path.exists(self.loud.recording) and rms(read_wav(self.loud.recording)[1]) > 0.005, 15, "the ring")
             door.do("answer")
             door.wait_call("talking")
-            self.heard(self.loud.recording, 1000, f"the door, call {turn}")
+            # The call has another sample rate than the ring.
+            voice = self.loud.recording_at(8000)
+            wait_until(lambda: os.path.exists(voice), 15, "the card to be opened for the call")
+            self.heard(voice, 1000, f"the door, call {turn}")
             door.do("hangup")
             phone.wait("CALL_CLOSED", turn)
             door.wait_quiet()

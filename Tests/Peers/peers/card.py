@@ -1,6 +1,7 @@
 """Sound cards without hardware: the clocked virtual device of board/bench/vdev."""
 
 import atexit
+import glob
 import os
 import shutil
 import subprocess
@@ -47,8 +48,12 @@ class Card:
 
     def forget(self):
         """Begins a new recording with the next opening."""
-        if os.path.exists(self.recording):
-            os.unlink(self.recording)
+        for path in glob.glob(self.recording + "*"):
+            os.unlink(path)
+
+    def recording_at(self, rate):
+        """The recording of what was played at another sample rate than at first."""
+        return f"{self.recording}.{rate}"
 
     def opened(self):
         """How often each direction was opened so far."""
