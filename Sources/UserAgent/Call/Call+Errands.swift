@@ -108,7 +108,7 @@ extension Call {
 
     /// A 2xx came again: ACK. Or another leg of a forked INVITE answered too: ACK and BYE (D5).
     private mutating func repeated(_ number: Int, _ response: Response, to sent: Request, _ out: inout [Output]) {
-        guard let first = answered[number] else { return }
+        guard let first = answered[number], errands.count < Self.errandLimit else { return }
         if response.to.tag == first.acknowledgement.to.tag {
             if let dialog { open(.acknowledge(first.acknowledgement), RequestPath(to: dialog.nextHop), &out) }
             return
@@ -124,7 +124,7 @@ extension Call {
 
     /// A 2xx to a re-INVITE that was given up: the peer must hear of it, or it ends the call.
     mutating func acknowledge(stray response: Response, _ out: inout [Output]) {
-        guard let dialog, response.to.tag == dialog.id.remoteTag else { return }
+        guard let dialog, response.to.tag == dialog.id.remoteTag, errands.count < Self.errandLimit else { return }
         open(
             .acknowledge(dialog.acknowledgement(cseq: response.cseq.number)), RequestPath(to: dialog.nextHop), &out)
     }

@@ -73,8 +73,7 @@ extension Call {
         self.negotiation = negotiation
         incoming = nil
         isAcknowledged = false
-        phase = .established
-        status.answeredAt = now
+        establish(at: now)
         accept(invite.id, response, awaitsAnswer: offers, at: now, &out)
         showNegotiated(at: now, &out)
     }

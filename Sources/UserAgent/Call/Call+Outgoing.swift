@@ -164,8 +164,7 @@ extension Call {
             sayBye(Reason(cause: 488, text: "no usable session description").description, &out)
             return end(488, "\(error)", .failed, at: now, &out)
         }
-        phase = .established
-        status.answeredAt = now
+        establish(at: now)
         showNegotiated(at: now, &out)
     }
 

@@ -19,6 +19,8 @@ extension Call {
         guard dialog?.accepts(request) ?? true else { return respond(500, to: request, id, &out) }
         if request.method == .bye { return bye(request, id, at: now, &out) }
         guard !isOver else { return respond(481, to: request, id, &out) }
+        // No extension is built in that a request could require (D2).
+        guard request.require.isEmpty else { return respond(420, to: request, id, &out) }
         switch request.method {
         case .invite: reinvited(request, id, flow, at: now, &out)
         case .info: info(request, id, &out)
@@ -42,6 +44,7 @@ extension Call {
     func respond(_ status: Int, to request: Request, _ id: ServerTransactionID, _ out: inout [Output]) {
         var response = request.response(status, toTag: localTag)
         if status == 405 || status == 501 { response.headers.appendAllow() }
+        if status == 420 { response.headers.append(.unsupported, request.require.joined(separator: ", ")) }
         if status == 415 { response.headers.appendAccept() }
         out.append(.respond(id, response))
     }

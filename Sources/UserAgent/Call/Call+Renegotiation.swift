@@ -18,8 +18,8 @@ extension Call {
 
     /// Our address changed, and the peer does not know it yet.
     struct Move {
-        /// The call is given up then.
-        let until: Instant
+        /// The call is given up then; nil before it is answered.
+        var until: Instant?
         var attempts = 0
     }
 
@@ -37,9 +37,10 @@ extension Call {
     /// A re-INVITE under way starts from the old address: its response would be lost, so another one follows.
     mutating func addressChanged(at now: Instant, _ out: inout [Output]) {
         guard !isOver else { return }
-        move = Move(until: now + Self.moveLimit)
-        retryAt = phase == .established ? nil : retryAt
-        guard phase == .established, let reinvite else { return }
+        move = Move(until: phase == .established ? now + Self.moveLimit : nil)
+        guard phase == .established else { return }
+        retryAt = nil
+        guard let reinvite else { return }
         undo(reinvite)
         errands[reinvite.number] = nil
         out.append(.abandon(reinvite.number))

@@ -22,6 +22,8 @@ struct Call {
     static let legLimit = 16
     /// Places that an INVITE is sent to, the first one among them (D9).
     static let targetLimit = 5
+    /// Requests of ours at once; a 2xx that comes again beyond that waits for its next repeat (SEC12).
+    static let errandLimit = 32
     /// Digits that wait for the INFO before them.
     static let digitLimit = 32
     /// Addresses that the peer was seen at (SEC14).
@@ -147,7 +149,7 @@ struct Call {
         case .wait, nil: break
         }
         incomingDeadlineReached(at: now, &out)
-        if let move, now >= move.until { giveUpMove(at: now, &out) }
+        if let until = move?.until, now >= until { giveUpMove(at: now, &out) }
         if let retryAt, now >= retryAt {
             self.retryAt = nil
             if phase == .inviting { invite(at: now, &out) }
@@ -157,6 +159,13 @@ struct Call {
     private mutating func finish(_ out: inout [Output]) {
         phase = .finished
         out.append(.finished)
+    }
+
+    /// The INVITE has its 2xx.
+    mutating func establish(at now: Instant) {
+        phase = .established
+        status.answeredAt = now
+        move?.until = now + Self.moveLimit
     }
 
     // MARK: The end

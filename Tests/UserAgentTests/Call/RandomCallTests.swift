@@ -1,3 +1,4 @@
+import Foundation
 import Primitives
 import SIP
 import Simulation
@@ -8,7 +9,8 @@ import Testing
 /// Thousands of calls over bad networks, each from its seed: whatever happens, both sides end, and nothing is left
 /// over (D20).
 @Suite struct RandomCallTests {
-    private static let seeds: UInt64 = 150
+    /// Seeds of a block; `PORTERO_SEEDS` asks for more.
+    private static let seeds = ProcessInfo.processInfo.environment["PORTERO_SEEDS"].flatMap { UInt64($0) } ?? 150
 
     @Test(arguments: 0..<10) func everyCallEnds(block: UInt64) {
         for seed in (block * Self.seeds)..<((block + 1) * Self.seeds) {
