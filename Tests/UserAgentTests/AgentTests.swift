@@ -145,6 +145,30 @@ import UserAgent
         #expect(site.agent.deadline.map { $0 - site.now > .seconds(600) } ?? true)
     }
 
+    @Test func everyFurtherAnswerGetsAckAndBye() throws {
+        let registrar = Registrar(.accept(3600))
+        let site = Site([try .house()])
+        let phone = Self.phone(registrar)
+        site.server = { request, flow in
+            var answers = phone(request, flow)
+            if request.method == .invite, var second = answers.last {
+                second.0 = .milliseconds(300)
+                second.1.to.tag = "other"
+                answers.append(second)
+            }
+            return answers
+        }
+        site.run(for: .seconds(1))
+        site.give(.dial(DialOrder(call: CallKey(1), uri: try SIPURI("sip:100@pbx.example.org"), account: "house")))
+        site.run(for: .milliseconds(200))
+        site.forgetSent()
+        site.run(for: .seconds(1))
+        let requests = site.sent.compactMap(\.request)
+        #expect(requests.map(\.method) == [.ack, .bye])
+        #expect(requests.allSatisfy { $0.to.tag == "other" })
+        #expect(site.agent.callStatuses.map(\.state) == [.talking])
+    }
+
     @Test func theRoutesOfTheRegistrarAreTaken() throws {
         let registrar = Registrar(.accept(3600))
         registrar.headers = [(.serviceRoute, "<sip:192.0.2.50;lr>")]
