@@ -1,6 +1,6 @@
 """The peers among themselves: what a failure below would else be blamed on Portero for."""
 
-from peers import Baresip, Kamailio, Linphone, NameServer, PeerTest, Wire, level, wait_until
+from peers import Baresip, Kamailio, Linphone, NameServer, PeerTest, Wire, wait_until
 
 
 class Peers(PeerTest):
@@ -15,7 +15,7 @@ class Peers(PeerTest):
         caller.wait_state("LinphoneCallStreamsRunning", call)
         bell.wait("CALL_ESTABLISHED")
         for phone, tone in ((bell, 1400), (caller, 1000)):
-            share = wait_until(lambda: level(phone.card.recording, tone)[0] > 0.9, 20, f"{tone} Hz at {phone.user}", 0.5)
+            share = wait_until(lambda: phone.card.level(tone)[0] > 0.9, 20, f"{tone} Hz at {phone.user}", 0.5)
             self.assertTrue(share)
         caller.send_digits("5")
         bell.wait("CALL_DTMF_START")

@@ -66,7 +66,7 @@ class Service(DoorTest):
         text = self.house().replace(f"password = {self.pbx.password}", "credential = house")
         env = {"NOTIFY_SOCKET": notify.path, "WATCHDOG_USEC": "2000000", "CREDENTIALS_DIRECTORY": f"{self.base}/credentials"}
         self.pbx.kill()
-        door = self.start(Portero(self.host, self.base, self.quiet_panel() + text, cards=[self.loud, self.mic, self.ring], env=env))
+        door = self.start(Portero(self.host, self.base, self.whole(text), cards=[self.loud, self.mic, self.ring], env=env))
         wait_until(lambda: notify.said("READY=1"), 10, "READY without a registrar")
         self.pbx.start()
         door.do("register")

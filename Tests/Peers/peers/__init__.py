@@ -6,7 +6,6 @@ Everything runs in network namespaces of this run's own and is ended by its proc
 from .baresip import Baresip
 from .base import DoorTest, PeerTest
 from .card import Card
-from .goertzel import dominant, level, read_wav
 from .kamailio import Kamailio
 from .linphone import Linphone
 from .network import Namespace, Site
@@ -18,5 +17,5 @@ from .wire import Wire
 
 __all__ = [
     "Baresip", "Card", "DoorTest", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
-    "Site", "Wire", "account", "dominant", "level", "missing", "program", "read_wav", "wait_until",
+    "Site", "Wire", "account", "missing", "program", "wait_until",
 ]

@@ -49,6 +49,10 @@ class PeerTest(unittest.TestCase):
             process = getattr(thing, "process", None)
             if process is not None:
                 parts.append(f"--- {type(thing).__name__} {process.log}\n{process.text()[-6000:]}")
+            if isinstance(thing, Portero) and thing.process.alive():
+                parts.append(thing.run("status", "--json").stdout)
+            for card in getattr(thing, "cards", {}).values():
+                parts.append(card.story())
             if hasattr(thing, "messages") and not callable(thing.messages):
                 parts.append("--- wire\n" + "\n".join(map(repr, thing.messages[-60:])))
         return "\n".join(parts)
@@ -103,10 +107,6 @@ fault = 50ms/950ms
 
 """
 
-    def quiet_panel(self):
-        """The same where the bell calls nobody."""
-        return self.panel().replace("press = dial family", "press = none")
-
     def house(self, **keys):
         """The section of account `house`, user `front` at the registrar."""
         return account("house", "front", self.pbx, **{"codecs": "pcmu", **keys})
@@ -116,10 +116,14 @@ fault = 50ms/950ms
         lines = "".join(f"{key.replace('_', '-')} = {value}\n" for key, value in keys.items())
         return f"[group family]\ntargets = {', '.join(targets)}\n{lines}"
 
+    def whole(self, text, panel=None):
+        """Panel and text as one file; the bell does nothing where there is no group."""
+        text = (panel or self.panel()) + text
+        return text if "[group family]" in text else text.replace("press = dial family", "press = none")
+
     def door(self, text, panel=None, **keys):
         """A started appliance whose account `house` is registered."""
-        panel = panel or (self.panel() if "[group family]" in text else self.quiet_panel())
-        portero = self.start(Portero(self.host, self.base, panel + text,
+        portero = self.start(Portero(self.host, self.base, self.whole(text, panel),
                                      cards=[self.loud, self.mic, self.ring], **keys))
         portero.wait_registered("house")
         return portero

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
+from .goertzel import best_stretch, read_wav, rms
 from .process import need
 
 _SOURCE = os.path.join(os.path.dirname(__file__), "../../../board/bench/vdev/pcm_vdev.c")
@@ -14,9 +15,9 @@ _built = {}
 
 
 def _library():
-    """The plug-in, built once a run in a folder that lasts as long."""
+    """The plug-in, compiled once a run."""
     if "path" not in _built:
-        folder = tempfile.mkdtemp(prefix="portero-vdev-")
+        folder = tempfile.mkdtemp(prefix="portero-card-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         path = os.path.join(folder, "libasound_module_pcm_vdev.so")
         done = subprocess.run([need("gcc"), "-O2", "-fPIC", "-shared", "-o", path, _SOURCE, "-lasound", "-lm"],
@@ -33,6 +34,7 @@ class Card:
     def __init__(self, folder, name="card", source="zero", exclusive=False):
         self.name, self.folder, self.source, self.exclusive = name, folder, source, exclusive
         self.recording, self.log = f"{folder}/{name}.wav", f"{folder}/{name}.log"
+        self._heard = {}
         self._gone = f"{folder}/{name}.gone"
 
     def definition(self):
@@ -46,19 +48,37 @@ class Card:
     def plug(self):
         os.unlink(self._gone)
 
-    def forget(self):
-        """Begins a new recording with the next opening."""
-        for path in glob.glob(self.recording + "*"):
-            os.unlink(path)
+    def recordings(self):
+        """The files: one for each rate at which it was opened."""
+        return sorted(glob.glob(glob.escape(self.recording) + "*"))
 
-    def recording_at(self, rate):
-        """The recording of what was played at another sample rate than at first."""
-        return f"{self.recording}.{rate}"
+    def forget(self):
+        """From here on only what is played later counts."""
+        self._heard = {path: len(read_wav(path)[1]) for path in self.recordings()}
+
+    def _parts(self):
+        for path in self.recordings():
+            rate, samples = read_wav(path)
+            yield rate, samples[self._heard.get(path, 0):]
+
+    def level(self, tone, seconds=1.0):
+        """(share, level) of the stretch of so many seconds in which the tone dominates most."""
+        return max((best_stretch(rate, samples, tone, seconds) for rate, samples in self._parts()), default=(0.0, 0.0))
+
+    def loudness(self):
+        """Root mean square of everything, 0 to 1; 0 when nothing was played."""
+        return max((rms(samples) for _, samples in self._parts()), default=0.0)
 
     def opened(self):
         """How often each direction was opened so far."""
         words = [line.split() for line in open(self.log)] if os.path.exists(self.log) else []
         return {way: sum(1 for word in words if word[:2] == ["OPEN", way]) for way in ("play", "cap")}
+
+    def story(self):
+        """What happened to it, and what was recorded."""
+        lines = open(self.log).read() if os.path.exists(self.log) else ""
+        files = [f"{os.path.basename(path)} {os.path.getsize(path)} octets" for path in self.recordings()]
+        return f"--- card {self.name}: {', '.join(files)}\n{lines[-1500:]}"
 
     @staticmethod
     def configuration(folder, cards):

@@ -49,19 +49,14 @@ def power(samples, rate, hertz):
     return math.sqrt(max(squared, 0.0) * 2) / len(samples)
 
 
-def level(path, hertz, seconds=1.0):
-    """The loudest share (0 to 1) that a tone has of any stretch of `seconds` that is not silence, and that stretch's level."""
-    rate, samples = read_wav(path)
+def best_stretch(rate, samples, hertz, seconds=1.0):
+    """The largest share (0 to 1) that a tone has of any stretch of `seconds` that is not silence, and that stretch's
+    level; (0, 0) when there is no such stretch."""
     length = int(rate * seconds)
     best = (0.0, 0.0)
-    for start in range(0, max(len(samples) - length, 0) + 1, max(length // 2, 1)):
+    for start in range(0, len(samples) - length + 1, max(length // 2, 1)):
         part = samples[start:start + length]
         loud = rms(part)
         if loud > 0.003:
             best = max(best, (power(part, rate, hertz) / loud, loud))
     return best
-
-
-def dominant(path, candidates, seconds=1.0):
-    """Which of the frequencies the recording holds longest enough to be heard: {hertz: share of its best stretch}."""
-    return {hertz: level(path, hertz, seconds)[0] for hertz in candidates}

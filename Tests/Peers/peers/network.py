@@ -110,6 +110,8 @@ class Site:
             self.router.ip("link", "set", space.link, "up")
             space.ip("addr", "add", f"{space.address}/24", "dev", "eth0")
             space.ip("addr", "add", f"{space.address6}/64", "dev", "eth0", "nodad")
+            # as on any board whose addresses a DHCP client changes
+            space.run("sh", "-c", "echo 1 >/proc/sys/net/ipv4/conf/all/promote_secondaries")
             space.ip("link", "set", "eth0", "up")
             space.ip("route", "add", "default", "via", space.gateway)
             space.ip("route", "add", "default", "via", space.gateway6, check=False)

@@ -49,7 +49,7 @@ class Sipp:
             path = f"{self.folder}/{name}"
             if os.path.exists(path) and os.path.getsize(path):
                 with open(path, errors="replace") as file:
-                    return file.read()[-1500:]
+                    return f"{file.read()[-1500:]}\n{self.messages()[-6000:]}"
         return ""
 
     def messages(self):
