@@ -95,7 +95,10 @@ package struct SIPURI: Hashable, Sendable, CustomStringConvertible {
 
     /// Digits of a `tel` number or of a user part without visual separators (P15).
     package var numberDigits: String? {
-        user.map { $0.prefix { $0 != ";" }.filter { !"-.()".contains($0) } }
+        user.map { user in
+            let number = user.utf8.prefix { $0 != 0x3B }
+            return String(decoding: number.filter { !OctetSet.visualSeparators.contains($0) }, as: UTF8.self)
+        }
     }
 
     /// Without password, parameters and headers: to show and to look up an account (`sip:user@host:port`).

@@ -84,6 +84,18 @@ import Testing
         #expect(request.contacts.first?.preference == 250)
     }
 
+    @Test(arguments: [
+        ("1", 1000), ("0.5", 500), ("0", 0), ("0.123", 123), ("1.0", 1000), ("0.", 0), ("1.5", 1000), ("0.1234", 1000),
+        ("", 1000), ("x", 1000), ("-1", 1000),
+        // Found by the fuzzer: a digit fewer than octets.
+        ("0.5\u{FFFD}", 1000),
+    ])
+    func preference(_ text: String, _ expected: Int) throws {
+        var contact = try NameAddress("<sip:a@b>")
+        contact.parameters["q"] = text
+        #expect(contact.preference == expected)
+    }
+
     /// Found by the fuzzer: such a phrase could not be written as it was read.
     @Test(arguments: ["SIP/2.0 180 \r phrase", "SIP/2.0 180 phrase", "OPTIONS sip:a@b \rSIP/2.0"])
     func aLoneCarriageReturnIsNoLineEnd(_ startLine: String) {

@@ -75,13 +75,13 @@ extension NameAddress {
 
     /// The preference of a Contact in thousandths, 0…1000; 1000 if absent or malformed (RFC 3261 §20.10).
     package var preference: Int {
-        guard let text = parameters["q"] else { return 1000 }
-        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let fraction = parts.count > 1 ? parts[1].prefix(3) : ""
-        let digits = String(fraction) + String(repeating: "0", count: 3 - fraction.utf8.count)
-        guard let whole = Int(parts[0].isEmpty ? "0" : parts[0]), (0...1).contains(whole), let part = UInt16(digits)
-        else { return 1000 }
-        return min(1000, whole * 1000 + Int(part))
+        var scanner = Scanner(parameters["q"] ?? "1")
+        let whole = scanner.take(in: .digits)
+        _ = scanner.take(0x2E)
+        let fraction = scanner.take(in: .digits)
+        guard scanner.isAtEnd, whole.count == 1, fraction.count <= 3 else { return 1000 }
+        let digits = scanner.text(whole) + scanner.text(fraction) + String(repeating: "0", count: 3 - fraction.count)
+        return min(1000, Int(digits) ?? 1000)
     }
 }
 

@@ -19,6 +19,7 @@ struct OctetSet: Sendable {
     private static let alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     private static let unreserved = alphanumeric + "-_.!~*'()"
 
+    static let digits = OctetSet("0123456789")
     static let token = OctetSet(alphanumeric + "-.!%*_+`'~")
     static let scheme = OctetSet(alphanumeric + "+-.")
     /// Host names; the underscore is no part of the grammar but of many local networks.
@@ -26,6 +27,7 @@ struct OctetSet: Sendable {
     static let ipv6 = OctetSet("0123456789abcdefABCDEF:.")
     /// A header parameter's value that needs no quotes: a token, or an address with or without brackets.
     static let parameterValue = OctetSet(alphanumeric + "-.!%*_+`'~[]:")
+    static let visualSeparators = OctetSet("-.()")
     static let telephone = OctetSet("+0123456789abcdefABCDEF*#-.()")
 
     // What may stand unescaped in each component of a URI.
