@@ -97,50 +97,14 @@ enum DigitInfo: Equatable {
             self = .nothing
             return
         }
-        switch request.contentType?.name {
-        case "application/dtmf-relay":
-            let value = Self.lines(request.body).lazy.compactMap(Self.signal).first
-            self = value.map { Self.read($0) } ?? .malformed
-        case "application/dtmf": self = Self.read(Self.lines(request.body).first { !$0.isEmpty } ?? [])
-        default: self = .unsupported
+        guard let format = request.contentType.flatMap({ DTMFInfo.Format(contentType: $0.name) }) else {
+            self = .unsupported
+            return
         }
-    }
-
-    private static func lines(_ body: [UInt8]) -> [ArraySlice<UInt8>] {
-        body.split(maxSplits: 32, omittingEmptySubsequences: true) { $0 == 0x0D || $0 == 0x0A }
-    }
-
-    /// The value of a `Signal=` line, without blanks.
-    private static func signal(_ line: ArraySlice<UInt8>) -> [UInt8]? {
-        let parts = line.split(separator: 0x3D, maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].filter({ $0 != 0x20 }).map(\.lowercased).elementsEqual("signal".utf8) else {
-            return nil
+        guard let signal = DTMFInfo.signal(in: request.body, format: format) else {
+            self = .malformed
+            return
         }
-        return Array(parts[1])
-    }
-
-    private static func read(_ value: some Sequence<UInt8>) -> DigitInfo {
-        let text = value.filter { $0 != 0x20 && $0 != 0x09 }.map(\.lowercased)
-        switch text.count {
-        case 1:
-            switch text[0] {
-            case 0x30...0x39, 0x2A, 0x23: return .digit(text[0])
-            case 0x61...0x64: return .digit(text[0] - 0x20)
-            default: return .malformed
-            }
-        case 2:
-            // Events by the numbers of RFC 4733.
-            switch String(decoding: text, as: UTF8.self) {
-            case "10": return .digit(0x2A)
-            case "11": return .digit(0x23)
-            case "12": return .digit(0x41)
-            case "13": return .digit(0x42)
-            case "14": return .digit(0x43)
-            case "15": return .digit(0x44)
-            case "16", "hf": return .nothing
-            default: return .malformed
-            }
-        default: return text.elementsEqual("flash".utf8) ? .nothing : .malformed
-        }
+        self = signal.character.map { .digit($0) } ?? .nothing
     }
 }
