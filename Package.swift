@@ -60,7 +60,7 @@ let package = Package(
         shim("CSndfile", links: ["sndfile"]),
         shim("COpenSSL", links: ["crypto"]),
         shim("CAres", links: ["cares"]),
-        shim("CCurl", links: ["curl"]),
+        shim("CCurl"),
         shim("CMicrohttpd", links: ["microhttpd"]),
         shim("CJansson", links: ["jansson"]),
         shim("CMnl", links: ["mnl"]),

@@ -12,7 +12,8 @@ final class Provisioning {
     private static let fault = "provisioning"
 
     private unowned let appliance: Appliance
-    private let client: HTTPClient
+    /// Made with the first question: most appliances ask none.
+    private var client: HTTPClient?
     private var timer: LoopTimer?
     private var settings = ProvisioningSettings()
     private var isAsking = false
@@ -22,7 +23,6 @@ final class Provisioning {
 
     init(_ appliance: Appliance) throws(SystemError) {
         self.appliance = appliance
-        client = try HTTPClient(on: appliance.loop, helper: appliance.helper, userAgent: Version.product)
         timer = try appliance.loop.timer { [unowned self] in ask() }
         configure()
     }
@@ -49,13 +49,21 @@ final class Provisioning {
 
     private func ask() {
         guard let url = settings.url, !isAsking else { return }
+        do throws(SystemError) {
+            if client == nil {
+                client = try HTTPClient(
+                    on: appliance.loop, helper: appliance.helper, userAgent: Version.product)
+            }
+        } catch {
+            return answered(.failed("\(error)"))
+        }
         isAsking = true
         var request = HTTPClient.Request(url: url.replacing("{mac}", with: hardwareAddress() ?? "000000000000"))
         request.authorities = settings.authorities
         let known = appliance.source.provisioned
         request.etag =
             known == nil ? nil : appliance.state.read(.provisionedTag).map { String(decoding: $0, as: UTF8.self) }
-        client.get(request) { [weak self] answer in self?.answered(answer) }
+        client?.get(request) { [weak self] answer in self?.answered(answer) }
     }
 
     private func answered(_ answer: HTTPClient.Answer) {

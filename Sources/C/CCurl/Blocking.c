@@ -1,5 +1,5 @@
 #include "CCurlBlocking.h"
-#include <curl/curl.h>
+#include "Loading.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -27,8 +27,11 @@ int portero_http_exchange(
         strcpy(error, "the names are too long");
         return PORTERO_HTTP_FAILED;
     }
-    CURL *curl = curl_easy_init();
-    if (!curl) return PORTERO_HTTP_FAILED;
+    CURL *curl = portero_curl_load() ? curl_easy_init() : NULL;
+    if (!curl) {
+        strcpy(error, "libcurl is not there");
+        return PORTERO_HTTP_FAILED;
+    }
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
     headers = curl_slist_append(headers, "Expect:");
     curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket);

@@ -1,5 +1,5 @@
 #include "CCurl.h"
-#include <curl/curl.h>
+#include "Loading.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -89,6 +89,7 @@ static void free_transfer(struct portero_http *http, struct transfer *transfer) 
 
 portero_http *portero_http_create(const struct portero_http_callbacks *callbacks) {
     static int initialised;
+    if (!portero_curl_load()) return NULL;
     if (!initialised && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return NULL;
     initialised = 1;
     struct portero_http *http = calloc(1, sizeof *http);
@@ -187,4 +188,6 @@ void portero_http_process(portero_http *http, int descriptor, int readable, int 
     }
 }
 
-const char *portero_http_version(void) { return curl_version_info(CURLVERSION_NOW)->version; }
+const char *portero_http_version(void) {
+    return portero_curl_load() ? curl_version_info(CURLVERSION_NOW)->version : "is not there";
+}
