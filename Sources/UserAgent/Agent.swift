@@ -47,7 +47,6 @@ package struct Agent {
     var callLookups: [LookupID: CallKey] = [:]
     /// The flow that each call spoke along last.
     var callFlows: [CallKey: Flow] = [:]
-    var gate = ChangeGate()
     var keepAlives = KeepAlives()
     var rates = RateLimits()
     var sources = SourceDirectory()
@@ -77,7 +76,7 @@ package struct Agent {
     package var deadline: Instant? {
         if isStopped { return nil }
         return earliest(
-            stopBy, unregisterAt, gate.deadline, keepAlives.deadline, sources.deadline, requester.deadline,
+            stopBy, unregisterAt, keepAlives.deadline, sources.deadline, requester.deadline,
             connections.deadline,
             wire.transactions.deadline, registrations.values.lazy.compactMap(\.deadline).min(),
             calls.values.lazy.compactMap(\.deadline).min(), leaving.values.min())
@@ -112,7 +111,7 @@ package struct Agent {
         case .lookedUp(let id, let answer):
             if requester.lookedUp(id, answer, at: now, &wire, &connections, &requestEvents) { break }
             if !sources.lookedUp(id, answer, at: now, &wire) { lookedUpForCall(id, answer, at: now) }
-        case .networkChanged: gate.changed(at: now)
+        case .networkChanged: lookAtRoutes(at: now)
         case .resolverChanged: resolverChanged(at: now)
         case .configure(let settings): configure(settings, at: now)
         case .register(let account): register(account, at: now)
@@ -131,7 +130,6 @@ package struct Agent {
     }
 
     private mutating func deadlineReached(at now: Instant) {
-        if gate.takeRun(at: now) { lookAtRoutes(at: now) }
         wire.transactions.deadlineReached(at: now, &wire.said)
         requester.deadlineReached(at: now, &wire, &connections, &requestEvents)
         connections.deadlineReached(at: now, &wire, &connectionEvents)

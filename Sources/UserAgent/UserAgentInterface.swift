@@ -60,8 +60,9 @@ package enum UserAgentInput: Sendable {
     /// A stream ended, or a UDP peer answered "port unreachable" (then the flow's connection is 0).
     case flowFailed(Flow, TransportFailure)
     case lookedUp(LookupID, DNSAnswer)
-    /// Addresses, links or routes changed. The user agent asks by `connect` to UDP targets which source address the
-    /// kernel takes to each registrar now; changes that come close together are taken as one (R7).
+    /// Addresses, links or routes changed; changes that come close together are one, and a flapping link is held back
+    /// (R7). The user agent asks by `connect` to UDP targets which source address the kernel takes to each registrar
+    /// and peer now: nothing is done where that is the same.
     case networkChanged
     case resolverChanged
 

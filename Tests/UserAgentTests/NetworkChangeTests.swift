@@ -43,16 +43,6 @@ import UserAgent
         #expect(site.status?.state == .registered)
     }
 
-    @Test func changesThatComeTogetherAreOne() throws {
-        let site = try registered(Registrar(.accept(600)))
-        site.give(.networkChanged)
-        site.run(for: .milliseconds(200))
-        site.local = Self.second
-        site.give(.networkChanged)
-        site.run(for: .seconds(1))
-        #expect(site.registers.count == 1)
-    }
-
     @Test func twoChangesASecondApartEndWithTheLastAddress() throws {
         let registrar = Registrar(.accept(600))
         let site = try registered(registrar)
@@ -103,21 +93,6 @@ import UserAgent
         site.run(for: .seconds(1))
         #expect(site.status?.state == .registered)
         #expect(site.registers.count == 1)
-    }
-
-    @Test func aFlappingLinkCausesNoStorm() throws {
-        let registrar = Registrar(.accept(600))
-        let site = try registered(registrar)
-        for round in 0..<60 {
-            site.local = round % 2 == 0 ? Self.second : Site.home
-            site.give(.networkChanged)
-            site.run(for: .seconds(1))
-        }
-        #expect(site.registers.count <= 3 + 60 / 5 + 1)
-        site.local = Self.third
-        site.give(.networkChanged)
-        site.run(for: .seconds(6))
-        #expect(registrar.bindings.map { $0.host?.address } == [Self.third])
     }
 
     @Test func aRegistrarThatTakesOneContactOnlyGetsOne() throws {
