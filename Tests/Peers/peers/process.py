@@ -1,6 +1,5 @@
 """Processes that never outlive the run, and waiting on conditions."""
 
-import ctypes
 import os
 import shutil
 import signal
@@ -8,12 +7,8 @@ import subprocess
 import time
 import unittest
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_PR_SET_PDEATHSIG = 1
-
-
-def _die_with_parent():
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+# It execs what follows: the child dies with this run, and keeps its process id.
+_DIES_WITH_US = ["setpriv", "--pdeathsig", "TERM", "--"]
 
 
 def missing(what):
@@ -59,8 +54,8 @@ class Process:
         prefix = self.namespace.prefix if self.namespace else []
         with open(self.log, "ab") as out:
             self.child = subprocess.Popen(
-                prefix + self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=self.env, cwd=self.cwd,
-                preexec_fn=_die_with_parent, start_new_session=True)
+                prefix + _DIES_WITH_US + self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=self.env,
+                cwd=self.cwd, start_new_session=True)
         return self
 
     @property
