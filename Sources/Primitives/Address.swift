@@ -104,19 +104,19 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         var value: UInt32 = 0
         var part: UInt32?
         var parts = 0
-        for character in text + [0x2E] {
+        for character in text {
             if character == 0x2E {
-                guard let octet = part, octet < 256 else { return nil }
+                guard let octet = part, octet < 256, parts < 3 else { return nil }
                 value = value << 8 | octet
                 parts += 1
                 part = nil
-                if parts > 4 { return nil }
             } else {
                 guard character.isDigit, part != 0, part ?? 0 < 256 else { return nil }
                 part = (part ?? 0) * 10 + UInt32(character - 0x30)
             }
         }
-        return parts == 4 ? .v4(value) : nil
+        guard let last = part, last < 256, parts == 3 else { return nil }
+        return .v4(value << 8 | last)
     }
 
     private static func parseV6(_ text: [UInt8]) -> IPAddress? {

@@ -85,6 +85,7 @@ extension SIPURI {
 
     /// A parameter name without escapes, unless it could not be written without them.
     private static func plainName(_ name: String) -> String {
+        guard name.utf8.contains(0x25) else { return name }
         let decoded = percentDecodedOctets(name)
         return OctetSet.uriParameter.isSuperset(of: decoded) ? String(decoding: decoded, as: UTF8.self) : name
     }

@@ -127,6 +127,25 @@ import Testing
         }
     }
 
+    @Test(arguments: DigestVectorTests.index.challenges)
+    func brokenChallengesDoNoHarm(_ test: DigestVectorTests.Challenge) {
+        for header in test.headers where header.utf8.count < 1000 {
+            let octets = Array(header.utf8.drop { $0 != 0x20 }.dropFirst())
+            for index in octets.indices {
+                for octet in Array("\"\\,= \r".utf8) + [0, 0xFF] {
+                    let text = String(
+                        decoding: octets[..<index] + [octet] + octets[index...].dropFirst(), as: UTF8.self)
+                    for case .usable(let challenge) in DigestChallenge.read(text, isProxy: false) {
+                        #expect(!challenge.nonce.isEmpty)
+                        #expect(!challenge.description.utf8.contains(0x0D))
+                    }
+                }
+                _ = DigestChallenge.read(String(decoding: octets[..<index], as: UTF8.self), isProxy: true)
+                _ = DigestCredentials(String(decoding: octets[index...], as: UTF8.self))
+            }
+        }
+    }
+
     // MARK: Nonces
 
     @Test mutating func knownNoncesGoWithLaterRequests() throws {

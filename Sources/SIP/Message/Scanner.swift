@@ -120,18 +120,17 @@ extension [UInt8] {
 
 /// Text of a quoted string without its quotes and escapes; other text as it is.
 func unquoted(_ text: String) -> String {
-    guard text.utf8.count >= 2, text.utf8.first == 0x22, text.utf8.last == 0x22 else { return text }
-    var octets: [UInt8] = []
-    var escaped = false
-    for octet in text.utf8.dropFirst().dropLast() {
-        if !escaped, octet == 0x5C {
-            escaped = true
-        } else {
-            octets.append(octet)
-            escaped = false
-        }
+    guard text.utf8.first == 0x22, text.utf8.count >= 2, text.utf8.last == 0x22 else { return text }
+    let octets = Array(text.utf8.dropFirst().dropLast())
+    guard octets.contains(0x5C) else { return String(decoding: octets, as: UTF8.self) }
+    var plain: [UInt8] = []
+    plain.reserveCapacity(octets.count)
+    var isEscaped = false
+    for octet in octets {
+        isEscaped = !isEscaped && octet == 0x5C
+        if !isEscaped { plain.append(octet) }
     }
-    return String(decoding: octets, as: UTF8.self)
+    return String(decoding: plain, as: UTF8.self)
 }
 
 /// Text as a quoted string. Line ends become spaces: they cannot stand in one.
