@@ -89,32 +89,11 @@ struct ResolveCases: Decodable {
         return (locator.outcome, asked)
     }
 
-    /// Enough of a URI for the cases, so that this suite stands on the locator alone.
-    static func destination(_ uri: String) -> Locator.Destination? {
-        let secure = uri.hasPrefix("sips:")
-        guard let colon = uri.firstIndex(of: ":") else { return nil }
-        var parts = uri[uri.index(after: colon)...].split(separator: ";").map(String.init)
-        guard !parts.isEmpty else { return nil }
-        var host = parts.removeFirst()
-        if let at = host.lastIndex(of: "@") { host = String(host[host.index(after: at)...]) }
-        var port: UInt16?
-        if let colon = host.lastIndex(of: ":"), host.last != "]" {
-            port = UInt16(host[host.index(after: colon)...])
-            host = String(host[..<colon])
-        }
-        var transport: Transport?
-        for part in parts {
-            if part.hasPrefix("transport=") { transport = Transport(rawValue: String(part.dropFirst(10))) }
-            if part.hasPrefix("maddr=") { host = String(part.dropFirst(6)) }
-        }
-        return Locator.Destination(host: host, port: port, transport: transport, isSecure: secure)
-    }
-
     static let due = ResolveCases.all.resolution.filter { !ResolveCases.owed.contains($0.id) }
 
     @Test(arguments: due)
     func findsTheTargets(of sample: ResolveCases.Resolution) throws {
-        let destination = try #require(Self.destination(sample.uri))
+        let destination = try #require(Locator.Destination(try SIPURI(sample.uri)))
         let transports = (sample.supports ?? ["udp", "tcp", "tls"]).compactMap(Transport.init)
         let (outcome, asked) = Self.locate(destination, transports: transports, family: sample.family)
         switch try #require(outcome) {
