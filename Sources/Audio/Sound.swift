@@ -30,21 +30,19 @@ package final class Sound: Sendable {
     /// Reads WAV, FLAC, Ogg Vorbis, Opus or AIFF; channels are averaged. Blocks on the disk: never on the media thread or the loop.
     /// - Throws: ``AudioError/file(_:reason:)`` in the library's words; also for an empty sound and one longer than ``longest``.
     package static func load(path: String) throws(AudioError) -> Sound {
-        var info = SF_INFO()
-        guard let file = sf_open(path, Int32(SFM_READ), &info) else {
-            throw .file(path, reason: String(cString: sf_strerror(nil)))
-        }
-        defer { sf_close(file) }
-        guard info.samplerate > 0, info.channels > 0, info.channels <= 16 else {
+        let file = portero_sound_open(path)
+        guard file.handle != nil else { throw .file(path, reason: String(cString: file.failure)) }
+        defer { portero_sound_close(file) }
+        guard file.rate > 0, file.channels > 0, file.channels <= 16 else {
             throw .file(path, reason: "unusable sample rate or channel count")
         }
-        let rate = Int(info.samplerate)
-        let channels = Int(info.channels)
+        let rate = Int(file.rate)
+        let channels = Int(file.channels)
         let bound = Int(Self.longest.components.seconds) * rate
         var mono: [Int16] = []
         var block = [Int16](repeating: 0, count: 4096 * channels)
         while true {
-            let frames = Int(block.withUnsafeMutableBufferPointer { sf_readf_short(file, $0.baseAddress, 4096) })
+            let frames = Int(block.withUnsafeMutableBufferPointer { portero_sound_read(file, $0.baseAddress, 4096) })
             if frames <= 0 { break }
             if mono.count + frames > bound { throw .file(path, reason: "longer than ten minutes") }
             for frame in 0..<frames {
