@@ -29,7 +29,7 @@ package final class ALSACapture: Capture {
 
     package var isClocked: Bool { true }
     package var xruns: Int { device.xruns }
-    package var hasTick: Bool { queue.count >= tick }
+    package var ticks: Int { queue.count / tick }
 
     package func descriptors(into polls: UnsafeMutableRawPointer) -> Int {
         // A failure shows itself again when frames are collected.

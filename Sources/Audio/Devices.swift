@@ -10,14 +10,11 @@ package protocol Playback: AnyObject {
     /// It has a sample clock of its own, so it can drive the ticks; otherwise it takes them as they come.
     var isClocked: Bool { get }
 
-    /// Plays one tick at the engine's rate. It never waits.
-    func play(_ tick: UnsafeMutableBufferPointer<Int16>) -> DeviceCondition
+    /// Plays a few ticks at the engine's rate. It never waits.
+    func play(_ ticks: UnsafeMutableBufferPointer<Int16>) -> DeviceCondition
 
-    /// Nanoseconds until the device wants its next tick; zero or less: now. For a device with a clock.
-    func nanosecondsToNextTick() -> Int64
-
-    /// How long a sample that is played now takes to the air.
-    var delayNanoseconds: Int64 { get }
+    /// Nanoseconds until the device wants so many ticks; zero or less: now. For a device with a clock.
+    func nanoseconds(untilRoomFor ticks: Int) -> Int64
 
     /// Whether another device drives the ticks: this one then follows by bending its rate a little.
     var follows: Bool { get set }
@@ -35,11 +32,11 @@ package protocol Capture: AnyObject {
     /// - Returns: how many.
     func descriptors(into polls: UnsafeMutableRawPointer) -> Int
 
-    /// Takes what the device holds, after a wait on its `count` descriptors.
+    /// Takes what the device holds, after a wait on its `count` descriptors (0: there was none).
     func collect(_ polls: UnsafeMutableRawPointer, count: Int) -> DeviceCondition
 
-    /// A whole tick is there. Always true without a clock.
-    var hasTick: Bool { get }
+    /// Whole ticks that are there. For a device with a clock.
+    var ticks: Int { get }
 
     /// The next tick at the engine's rate; silence for what is missing.
     func read(_ tick: UnsafeMutableBufferPointer<Int16>)

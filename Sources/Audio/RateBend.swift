@@ -5,6 +5,11 @@ package struct RateBend {
     /// Weight of a new observation in the mean of the surplus.
     private static let weight: Float = 0.02
 
+    /// Observations at the beginning that tell what is normal: a card's pointer may lag by up to a period, always by the same.
+    private static let learning = 64
+
+    private var observations = 0
+    private var normal: Float = 0
     private var mean: Float = 0
     private var ratio: Float = 1
     private var position: Float = 0
@@ -16,9 +21,22 @@ package struct RateBend {
     /// Whether ``process(_:into:)`` changes anything now.
     package var isActive: Bool { ratio != 1 }
 
+    /// Forgets what is normal: the device starts anew.
+    package mutating func restart() {
+        observations = 0
+        normal = 0
+        mean = 0
+        ratio = 1
+    }
+
     /// Takes note of how many frames more than its goal the device holds.
     package mutating func observe(surplus: Int, tick: Int) {
-        mean += (Float(surplus) - mean) * Self.weight
+        if observations < Self.learning {
+            observations += 1
+            normal += Float(max(-tick, min(tick, surplus))) / Float(Self.learning)
+            return
+        }
+        mean += (Float(surplus) - normal - mean) * Self.weight
         let limit = Float(tick) / 2
         if ratio == 1 {
             if mean > limit { ratio = 1 + Self.step } else if mean < -limit { ratio = 1 - Self.step }

@@ -19,8 +19,7 @@ package final class Recording: Playback {
     package var isClocked: Bool { false }
     package var follows = true
     package var xruns: Int { 0 }
-    package var delayNanoseconds: Int64 { 0 }
-    package func nanosecondsToNextTick() -> Int64 { 0 }
+    package func nanoseconds(untilRoomFor ticks: Int) -> Int64 { 0 }
 
     /// - Parameters:
     ///   - rateHertz: the engine's rate.
@@ -40,9 +39,9 @@ package final class Recording: Playback {
         close(descriptor)
     }
 
-    package func play(_ tick: UnsafeMutableBufferPointer<Int16>) -> DeviceCondition {
+    package func play(_ ticks: UnsafeMutableBufferPointer<Int16>) -> DeviceCondition {
         let rest = UnsafeMutableBufferPointer(rebasing: pending.samples[count...])
-        count += resampler.process(UnsafeBufferPointer(tick), into: rest).made
+        count += resampler.process(UnsafeBufferPointer(ticks), into: rest).made
         return count >= Self.block ? flush() : .working
     }
 

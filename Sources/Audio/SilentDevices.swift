@@ -4,16 +4,15 @@ package final class SilentPlayback: Playback {
     package var isClocked: Bool { false }
     package var follows = true
     package var xruns: Int { 0 }
-    package var delayNanoseconds: Int64 { 0 }
-    package func nanosecondsToNextTick() -> Int64 { 0 }
-    package func play(_ tick: UnsafeMutableBufferPointer<Int16>) -> DeviceCondition { .working }
+    package func nanoseconds(untilRoomFor ticks: Int) -> Int64 { 0 }
+    package func play(_ ticks: UnsafeMutableBufferPointer<Int16>) -> DeviceCondition { .working }
 }
 
 /// What every microphone without a clock has in common.
 package class UnclockedCapture: Capture {
     package init() {}
     package final var isClocked: Bool { false }
-    package final var hasTick: Bool { true }
+    package final var ticks: Int { 0 }
     package final var xruns: Int { 0 }
     package final func descriptors(into polls: UnsafeMutableRawPointer) -> Int { 0 }
     package final func collect(_ polls: UnsafeMutableRawPointer, count: Int) -> DeviceCondition { .working }

@@ -48,9 +48,14 @@ extension MediaEngine {
         reconcile()
     }
 
+    /// Where it rings; nil while it does not.
+    private var ringerName: DeviceName? {
+        ringing.map { $0.ring.device ?? settings.ringer ?? settings.speaker }
+    }
+
     /// The devices that calls, tone and ring need now.
     func wanted(_ role: DeviceRole) -> DeviceUse? {
-        let ringer = ringing.map { $0.ring.device ?? settings.ringer ?? settings.speaker }
+        let ringer = ringerName
         switch role {
         case .speaker:
             guard !calls.isEmpty || tone != nil || ringer == settings.speaker else { return nil }
@@ -70,6 +75,7 @@ extension MediaEngine {
     /// Opens what is needed and closes what is not. Closing goes first: one card may serve two devices.
     func reconcile() {
         let now = loop.now
+        link.ringsOnSpeaker.store(ringerName == settings.speaker, ordering: .relaxed)
         for role in DeviceRole.allCases {
             guard let slot = slots[role] else { continue }
             switch slot.state {

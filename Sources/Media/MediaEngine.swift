@@ -132,10 +132,13 @@ package final class MediaEngine {
     }
 
     /// Sends keys one after the other; they wait in the call until the ones before are out, at most ``DigitSending/limit``.
-    /// - Returns: false if the call can send none: telephone-event was not negotiated and in-band digits are not allowed.
+    /// - Parameter inBand: as tones in the voice if telephone-event was not negotiated.
+    /// - Returns: false if the call cannot send them: there is no sound, or neither way is open.
     @discardableResult
-    package func sendDigits(_ key: CallKey, _ digits: [DTMFSignal], length: Duration = .milliseconds(160)) -> Bool {
-        guard let call = calls[key], call.plan.telephoneEvent != nil || call.options.inBandDigits else { return false }
+    package func sendDigits(
+        _ key: CallKey, _ digits: [DTMFSignal], inBand: Bool = false, length: Duration = .milliseconds(160)
+    ) -> Bool {
+        guard let call = calls[key], call.plan.telephoneEvent != nil || inBand else { return false }
         let milliseconds = Int(clamping: length.nanoseconds / 1_000_000)
         for digit in digits {
             post(.digit(call.stream, digit.event, milliseconds: min(1300, max(100, milliseconds))))

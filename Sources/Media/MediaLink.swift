@@ -74,6 +74,8 @@ final class MediaLink: Sendable {
     let speakerPower = Atomic<UInt32>(0)
     let microphonePower = Atomic<UInt32>(0)
     let halfDuplex = Atomic<Bool>(false)
+    /// Rings sound on the speaker: it is the ringer too.
+    let ringsOnSpeaker = Atomic<Bool>(false)
     /// The thread runs under a real-time policy.
     let isRealTime = Atomic<Bool>(false)
 

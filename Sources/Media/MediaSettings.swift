@@ -54,14 +54,14 @@ package struct Ring: Equatable, Sendable {
 package struct CallOptions: Equatable, Sendable {
     /// 0…10: quality against processor time.
     package var opusComplexity: Int
-    /// Send digits as tones if telephone-event was not negotiated, and listen for them.
-    package var inBandDigits: Bool
+    /// Listen for digits in the voice if telephone-event was not negotiated (I3).
+    package var hearsInBandDigits: Bool
     /// Answered by itself: a beep is played and the microphone opens half a second later (I2).
     package var autoAnswered: Bool
 
-    package init(opusComplexity: Int = 5, inBandDigits: Bool = false, autoAnswered: Bool = false) {
+    package init(opusComplexity: Int = 5, hearsInBandDigits: Bool = true, autoAnswered: Bool = false) {
         self.opusComplexity = opusComplexity
-        self.inBandDigits = inBandDigits
+        self.hearsInBandDigits = hearsInBandDigits
         self.autoAnswered = autoAnswered
     }
 }

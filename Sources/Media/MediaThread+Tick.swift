@@ -2,17 +2,34 @@ import Audio
 import Primitives
 
 extension MediaThread {
-    /// Ten milliseconds of sound: what came from the calls is played, what the microphone heard is sent.
-    func tick(at now: Instant) {
+    /// Makes one or two ticks: what has come from the calls is played, what the microphone heard is sent.
+    func make(ticks: Int, at nanoseconds: Int64) {
+        let now = Instant(nanoseconds: nanoseconds)
         let count = Tick.samples(rateHertz: rate)
-        let heard = heard.prefix(count)
-        let played = played.prefix(count)
+        let played = played.prefix(ticks * count)
+        let rung = rung.prefix(ticks * count)
+        for index in 0..<streamCount {
+            streams[index]._withUnsafeGuaranteedRef { $0.receive(at: now, datagrams) }
+        }
+        for index in 0..<ticks {
+            let part = (index * count)..<((index + 1) * count)
+            tick(
+                UnsafeMutableBufferPointer(rebasing: played[part]), UnsafeMutableBufferPointer(rebasing: rung[part]),
+                at: now)
+        }
+        if let device = ringer?.device, case .lost(let number) = device.play(rung) { lose(.ringer, number) }
+        if let device = speaker?.device, case .lost(let number) = device.play(played) { lose(.speaker, number) }
+    }
 
+    /// Ten milliseconds of sound.
+    private func tick(
+        _ played: UnsafeMutableBufferPointer<Int16>, _ rung: UnsafeMutableBufferPointer<Int16>, at now: Instant
+    ) {
+        let heard = heard.prefix(played.count)
         hear(into: heard)
         played.silence()
         for index in 0..<streamCount {
             streams[index]._withUnsafeGuaranteedRef { stream in
-                stream.receive(at: now, datagrams)
                 stream.decode(at: now)
                 mix(stream.output, into: played)
             }
@@ -25,41 +42,20 @@ extension MediaThread {
             }
         }
         if let tone, !tone.add(to: played) { retireTone(over: true) }
-        playRing(with: played)
-        play(played)
-        measure(heard, played)
+        rung.silence()
+        ring?.add(to: link.ringsOnSpeaker.load(ordering: .relaxed) ? played : rung)
+        Gain(factor: link.speakerGain.load(ordering: .relaxed)).apply(to: played)
+        if meter.add(heard: heard, played: played) {
+            link.microphonePower.store(UInt32(meter.heardPower), ordering: .relaxed)
+            link.speakerPower.store(UInt32(meter.playedPower), ordering: .relaxed)
+            countXruns()
+        }
     }
 
     private func hear(into tick: UnsafeMutableBufferPointer<Int16>) {
         guard let device = microphone?.device else { return tick.silence() }
         device.read(tick)
         Gain(factor: link.microphoneGain.load(ordering: .relaxed)).apply(to: tick)
-    }
-
-    /// The ring goes to the ringer, or, if the speaker is the ringer, to the speaker.
-    private func playRing(with played: UnsafeMutableBufferPointer<Int16>) {
-        guard let device = ringer?.device else {
-            ring?.add(to: played)
-            return
-        }
-        let rung = rung.prefix(played.count)
-        rung.silence()
-        ring?.add(to: rung)
-        if case .lost(let number) = device.play(rung) { lose(.ringer, number) }
-    }
-
-    private func play(_ tick: UnsafeMutableBufferPointer<Int16>) {
-        guard let device = speaker?.device else { return }
-        Gain(factor: link.speakerGain.load(ordering: .relaxed)).apply(to: tick)
-        if case .lost(let number) = device.play(tick) { lose(.speaker, number) }
-    }
-
-    private func measure(_ heard: UnsafeMutableBufferPointer<Int16>, _ played: UnsafeMutableBufferPointer<Int16>) {
-        if meter.add(heard: heard, played: played) {
-            link.microphonePower.store(UInt32(meter.heardPower), ordering: .relaxed)
-            link.speakerPower.store(UInt32(meter.playedPower), ordering: .relaxed)
-            countXruns()
-        }
     }
 
     private func countXruns() {

@@ -37,11 +37,18 @@ final class MediaThread {
     private var lastDriven: Int64 = 0
     private let polls = UnsafeMutablePointer<pollfd>.allocate(capacity: Descriptors.limit + 1)
     private var isOver = false
+    /// Ticks made in one go: one or two.
+    private(set) var ticksAtATime = 2
+    /// When the next turn is due by the clock.
+    private var due: Int64 = 0
 
     /// More calls at a time are refused by the engine.
     static let streamLimit = 64
     /// Ticks made in one turn at most: what is later than that is left out.
     private static let catchUp = 8
+    /// How much later than the card's interrupt the thread wakes up at first, and how much earlier it does each time.
+    private static let margin: Int64 = 1_000_000
+    private static let creep: Int64 = 20_000
     /// A card that should drive the ticks and is silent for so long is helped out by the timer…
     private static let stall: Int64 = 60_000_000
     /// …and after this it is given up.
@@ -53,8 +60,8 @@ final class MediaThread {
         self.link = link
         let longest = Tick.samples(rateHertz: 48_000)
         heard = SampleBuffer(count: longest)
-        played = SampleBuffer(count: longest)
-        rung = SampleBuffer(count: longest)
+        played = SampleBuffer(count: 2 * longest)
+        rung = SampleBuffer(count: 2 * longest)
         guard let datagrams = Datagrams() else { return nil }
         self.datagrams = datagrams
     }
@@ -77,7 +84,7 @@ final class MediaThread {
                 link.microphonePower.store(0, ordering: .relaxed)
                 sleep(nanoseconds: -1)
                 // Whatever begins now begins with a tick.
-                lastTick = now - Tick.nanoseconds
+                lastTick = now - stride
                 lastDriven = now
                 continue
             }
@@ -102,16 +109,17 @@ final class MediaThread {
         } else if let driver = drivingPlayback {
             waitForPlayback(driver)
         } else {
-            let due = lastTick + Tick.nanoseconds
-            let now = now
-            if due > now {
-                sleep(nanoseconds: due - now)
-            } else {
-                tick(at: Instant(nanoseconds: now))
-                // After a long stall the ticks that were missed are not made up for: nobody would hear them.
-                lastTick = now - due > 100_000_000 ? now : due
-            }
+            waitForTimer()
         }
+    }
+
+    private func waitForTimer() {
+        due = lastTick + stride
+        let now = now
+        if due > now { return sleep(nanoseconds: due - now) }
+        make(ticks: ticksAtATime, at: now)
+        // After a long stall the ticks that were missed are not made up for: nobody would hear them.
+        lastTick = now - due > 100_000_000 ? now : due
     }
 
     private var drivingPlayback: (any Playback)? {
@@ -120,63 +128,74 @@ final class MediaThread {
         return nil
     }
 
+    /// Sleeps by the clock until the microphone should have heard enough, and asks the card only if it has not: one wake-up for
+    /// all ticks of a packet, whatever the card's period. The sleep shortens itself by a little each time, so that a card that is
+    /// faster than the clock is met early soon, and the next sleep is set by its own time again.
     private func waitForMicrophone(_ capture: any Capture) {
         follow(driver: nil)
-        let now = now
-        let helpAt = stallDeadline
-        var watched = 0
-        if !capture.hasTick, now < helpAt {
-            watched = capture.descriptors(into: polls + 1)
-            sleep(nanoseconds: helpAt - now, watching: watched)
+        let wakeAt = min(due, stallDeadline)
+        if wakeAt > now {
+            sleep(nanoseconds: wakeAt - now)
+            if wakeAt > now { return }
         }
-        let condition = capture.collect(polls + 1, count: watched)
-        if case .lost(let number) = condition { return lose(.microphone, number) }
-        let instant = self.now
-        if capture.hasTick {
-            lastDriven = instant
-            var made = 0
-            while capture.hasTick, made < Self.catchUp {
-                tick(at: Instant(nanoseconds: instant))
-                made += 1
+        if case .lost(let number) = capture.collect(polls + 1, count: 0) { return lose(.microphone, number) }
+        let isEarly = capture.ticks < ticksAtATime
+        if isEarly, stallDeadline > now {
+            let watched = capture.descriptors(into: polls + 1)
+            sleep(nanoseconds: stallDeadline - now, watching: watched)
+            if case .lost(let number) = capture.collect(polls + 1, count: watched) {
+                return lose(.microphone, number)
             }
-            lastTick = instant
-        } else {
-            helpOut(at: instant, .microphone)
         }
+        let now = now
+        if capture.ticks < ticksAtATime { return helpOut(at: now, .microphone) }
+        due = isEarly || now - due > Self.stall ? now + Self.margin + stride : due + stride - Self.creep
+        lastDriven = now
+        var made = 0
+        while capture.ticks >= ticksAtATime, made < Self.catchUp {
+            make(ticks: ticksAtATime, at: now)
+            made += ticksAtATime
+        }
+        lastTick = now
     }
 
     private func waitForPlayback(_ driver: any Playback) {
         follow(driver: driver)
-        let wait = driver.nanosecondsToNextTick()
+        let wait = driver.nanoseconds(untilRoomFor: ticksAtATime)
         let now = now
         let helpAt = stallDeadline
-        if wait > 0, now < helpAt {
-            return sleep(nanoseconds: min(wait, helpAt - now))
-        }
-        if wait <= 0 {
-            lastDriven = now
-            tick(at: Instant(nanoseconds: now))
-            lastTick = now
-        } else {
-            helpOut(at: now, speaker?.device === driver ? .speaker : .ringer)
-        }
+        if wait > 0, now < helpAt { return sleep(nanoseconds: min(wait, helpAt - now)) }
+        if wait > 0 { return helpOut(at: now, speaker?.device === driver ? .speaker : .ringer) }
+        lastDriven = now
+        make(ticks: ticksAtATime, at: now)
+        lastTick = now
     }
 
     /// When the timer steps in for a card that does not drive.
-    private var stallDeadline: Int64 {
-        lastTick + (lastTick > lastDriven ? Tick.nanoseconds : Self.stall)
-    }
+    private var stallDeadline: Int64 { lastTick + (lastTick > lastDriven ? stride : Self.stall) }
 
     private func helpOut(at now: Int64, _ role: DeviceRole) {
         guard now >= stallDeadline else { return }
         if now - lastDriven > Self.death { return lose(role, ETIMEDOUT) }
-        tick(at: Instant(nanoseconds: now))
+        make(ticks: ticksAtATime, at: now)
         lastTick = now
     }
 
     private func follow(driver: (any Playback)?) {
         speaker?.device.follows = driver !== speaker?.device
         ringer?.device.follows = driver !== ringer?.device
+    }
+
+    /// Nanoseconds between two turns.
+    private var stride: Int64 { Int64(ticksAtATime) * Tick.nanoseconds }
+
+    /// A turn makes as many ticks as the shortest packets hold, at most two: waking up costs more than the work.
+    private func setTicksAtATime() {
+        ticksAtATime = 2
+        for index in 0..<streamCount {
+            let packet = streams[index]._withUnsafeGuaranteedRef { $0.current.encoder.packetTicks }
+            if !packet.isMultiple(of: 2) { ticksAtATime = 1 }
+        }
     }
 
     /// Sleeps until the doorbell, the descriptors or the end of the time.
@@ -193,7 +212,10 @@ final class MediaThread {
     // MARK: - Commands
 
     func takeCommands() {
-        while let command = link.commands.pop() { take(command) }
+        while let command = link.commands.pop() {
+            take(command)
+            setTicksAtATime()
+        }
     }
 
     private func take(_ command: Command) {
@@ -203,6 +225,7 @@ final class MediaThread {
         case .attachCapture(let device):
             microphone = device.takeRetainedValue()
             lastDriven = now
+            due = now
         case .detach(let role): detach(role, lost: 0)
         case .startStream(let stream):
             streams.initializeElement(at: streamCount, to: stream)

@@ -6,6 +6,9 @@ import RTP
 import SDP
 
 extension Stream {
+    /// Looks at the control socket are so many turns apart.
+    private static let turnsBetweenReports = 8
+
     /// Takes what has arrived at the call's sockets.
     func receive(at now: Instant, _ datagrams: Datagrams) {
         datagrams.receive(from: current.ports.rtpDescriptor, now: now) { octets, source, arrival in
@@ -16,7 +19,10 @@ extension Stream {
             case .stun, .dtls, .turnChannel, .other: break
             }
         }
-        if current.plan.rtcpMux { return }
+        // Reports are stamped by the kernel too: a look in a while is soon enough.
+        turnsToReports -= 1
+        if current.plan.rtcpMux || turnsToReports > 0 { return }
+        turnsToReports = Self.turnsBetweenReports
         datagrams.receive(from: current.ports.rtcpDescriptor, now: now) { octets, source, arrival in
             let count = copy(octets)
             if PacketKind(datagram, count: count) == .rtcp { takeReport(count, from: source, at: arrival) }

@@ -28,6 +28,7 @@ final class Stream {
     private var lastMeaning: StreamPlan.Meaning
     private var saidPower: Float = 0
     var hasReceived = false
+    var turnsToReports = 0
 
     // What goes out.
     var outgoing: OutgoingStream

@@ -45,7 +45,7 @@ final class StreamPlan {
         eventUnitsPerTick = UInt32(clamping: (plan.telephoneEvent?.clockRate ?? plan.codec.clockRate) / 100)
         digits = DigitSending(plan, rateHertz: rateHertz)
         listener =
-            options.inBandDigits && plan.telephoneEvent == nil ? try DigitListener(rateHertz: rateHertz) : nil
+            options.hearsInBandDigits && plan.telephoneEvent == nil ? try DigitListener(rateHertz: rateHertz) : nil
         func decoder(_ codec: AudioCodec) throws(AudioError) -> VoiceDecoder? {
             plan.codec == codec || plan.receive.values.contains(codec)
                 ? try VoiceDecoder(codec, rateHertz: rateHertz) : nil

@@ -31,7 +31,7 @@ import Testing
         for (index, other) in [(0, 1), (1, 0)] {
             let plan = try StreamPlan(
                 plan(codec, from: pairs[index], to: pairs[other], digits: index == 0), ports: pairs[index],
-                options: CallOptions(inBandDigits: true), rateHertz: rate)
+                options: CallOptions(), rateHertz: rate)
             let stream = Stream(CallKey(index), plan, StreamCounters(), link, rateHertz: rate, mutedTicks: 10)
             #expect(link.commands.push(.startStream(.passRetained(stream))))
         }
@@ -49,20 +49,20 @@ import Testing
         link.halfDuplex.store(true, ordering: .relaxed)
 
         var now = loop.now
-        func run(ticks: Int) {
-            for tick in 0..<ticks {
-                now += Tick.duration
-                if tick % 200 == 0 {
-                    thread.streams[tick / 200 % 2]._withUnsafeGuaranteedRef { $0.send(digit: 5, milliseconds: 160) }
+        func run(turns: Int) {
+            for turn in 0..<turns {
+                now += .milliseconds(20)
+                if turn % 100 == 0 {
+                    thread.streams[turn / 100 % 2]._withUnsafeGuaranteedRef { $0.send(digit: 5, milliseconds: 160) }
                 }
-                thread.tick(at: now)
+                thread.make(ticks: 2, at: now.nanoseconds)
                 while link.reports.pop() != nil {}
             }
         }
         // First uses may build tables.
-        run(ticks: 300)
+        run(turns: 150)
         portero_count_allocations(1)
-        run(ticks: 4000)
+        run(turns: 2000)
         portero_count_allocations(0)
         let count = portero_allocations()
         #expect(count == 0 || count == -1)

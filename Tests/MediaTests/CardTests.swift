@@ -161,4 +161,25 @@ import Testing
         #expect(try rig.wait { isDone })
         #expect(rig.events.isEmpty)
     }
+
+    /// The ring goes to no other device than the ringer, even if that is missing.
+    @Test func ringWithoutItsCardIsSilent() throws {
+        let card = try #require(VirtualCards.shared).card(9)
+        card.unplug()
+        let call = try TwoParties()
+        var settings = call.left.engine.settings
+        settings.ringer = .alsa(card.name)
+        call.left.engine.apply(settings)
+        #expect(try call.waitForVoices())
+        call.left.engine.ring(Ring(volume: 100))
+        let isTold = {
+            call.left.events.contains { if case .deviceFailed(.ringer, _, _) = $0 { true } else { false } }
+        }
+        #expect(try call.wait { isTold() })
+        try call.run(seconds: 0.5)
+        #expect(try Recorded(call.folder.path("left.wav")).tenths(with: 800, above: 0.01) == 0)
+        card.plug()
+        #expect(try call.wait { !card.logged("PLAY").isEmpty })
+        #expect(try Recorded(call.folder.path("left.wav")).tenths(with: 800, above: 0.01) == 0)
+    }
 }

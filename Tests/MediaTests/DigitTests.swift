@@ -26,11 +26,11 @@ import Testing
 
     @Test(arguments: [AudioCodec.pcma, .g722])
     func tonesArriveWhereEventsWereNotAgreed(_ codec: AudioCodec) throws {
-        let call = try TwoParties(codec, digits: false, options: CallOptions(inBandDigits: true))
+        let call = try TwoParties(codec, digits: false)
         // The microphones would talk over the digits like a person would.
         call.left.engine.setMuted(call.key, true)
         #expect(try call.wait { call.rightReceived > 30 })
-        #expect(call.left.engine.sendDigits(call.key, Self.keys, length: .milliseconds(100)))
+        #expect(call.left.engine.sendDigits(call.key, Self.keys, inBand: true, length: .milliseconds(100)))
         #expect(try call.wait { digits(call.right, .inBand).count >= Self.keys.count })
         #expect(digits(call.right, .inBand) == Self.keys)
     }
