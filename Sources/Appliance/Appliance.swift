@@ -147,6 +147,8 @@ package final class Appliance {
         signals.append(try loop.onSignal(.hangUp) { [unowned self] in _ = reload() })
         try notifier.feedWatchdog(while: { [unowned self] in engine.isAlive(at: loop.now) })
         loop.afterTurn = { [unowned self] in turn() }
+        // The lights show from the start what holds.
+        take(.intercom(.deadlineReached))
     }
 
     /// Runs until stopped.

@@ -101,11 +101,13 @@ package struct Intercom {
     private mutating func showLights(at now: Instant, _ out: inout [IntercomOutput]) {
         let states = states
         for index in lights.indices {
-            let wasLit = lights[index].isLit
             let isNews = lights[index].show(states, at: now)
             if let deadline = lights[index].deadline, now >= deadline { lights[index].step(at: now) }
             let light = lights[index]
-            if light.isLit != wasLit { out.append(.light(light.settings.name, lit: light.isLit)) }
+            if light.isLit != light.isSaidLit {
+                lights[index].isSaidLit = light.isLit
+                out.append(.light(light.settings.name, lit: light.isLit))
+            }
             if isNews { out.append(.event(.light(name: light.settings.name, state: light.state))) }
         }
     }

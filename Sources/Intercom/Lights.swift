@@ -7,6 +7,8 @@ package struct Light: Sendable {
     /// The state shown; nil: it has a pattern for none that holds, and is dark.
     package private(set) var state: LEDState?
     package private(set) var isLit = false
+    /// As last put out; its line starts dark.
+    var isSaidLit = false
     private var since: Instant
 
     package init(_ settings: LEDSettings, at now: Instant) {

@@ -1,12 +1,12 @@
 import CLinux
-import EventLoop
+package import EventLoop
 import Glibc
-import Primitives
-import SIP
+package import Primitives
+package import SIP
 
-/// A wildcard UDP socket of one family that knows the own address of each datagram.
-final class DatagramSocket {
-    enum Event {
+/// A UDP socket of one family that knows the own address of each datagram.
+package final class DatagramSocket {
+    package enum Event {
         case received([UInt8], from: SocketAddress, to: IPAddress)
         /// An ICMP error about what was sent there.
         case failed(SocketAddress, TransportFailure)
@@ -17,13 +17,15 @@ final class DatagramSocket {
     /// The longest UDP payload (SEC3).
     private static let longest = 65_507
 
-    let address: SocketAddress
+    /// Where it is bound, with the port that a 0 became.
+    package let address: SocketAddress
     private let socket: Socket
     private let handler: (Event) -> Void
     private var buffer = [UInt8](repeating: 0, count: longest)
     private var watch: Watch?
 
-    init(
+    /// Binds to an address; the wildcard one takes datagrams to any, port 0 is any free one.
+    package init(
         on loop: EventLoop, _ address: SocketAddress, _ options: SocketOptions, _ handler: @escaping (Event) -> Void
     ) throws(SystemError) {
         let socket = try Socket(.datagram, family: address.address.family, options, subject: "udp \(address)")
@@ -61,8 +63,9 @@ final class DatagramSocket {
         }
     }
 
-    /// A full send buffer counts as a datagram lost on the way.
-    func send(_ octets: [UInt8], to remote: SocketAddress, from local: IPAddress) -> TransportFailure? {
+    /// Sends from an own address (the wildcard one: the kernel's choice). A full send buffer counts as a datagram lost on
+    /// the way.
+    package func send(_ octets: [UInt8], to remote: SocketAddress, from local: IPAddress) -> TransportFailure? {
         var destination = remote.native
         var source = SocketAddress(local, 0).native
         // An error that an earlier datagram caused waits on the socket and would be taken for this one's: try again.
