@@ -24,9 +24,6 @@ extension Appliance {
         take(.agent(.networkChanged))
     }
 
-    /// `portero network down`: nothing is sent anywhere.
-    var isCutOff: Bool { monitor?.override == .down }
-
     var networkWord: String { monitor?.state.isUp == true ? "up" : "down" }
 
     var addressTexts: [String] { monitor?.state.sources.map(\.description) ?? [] }

@@ -29,7 +29,7 @@ extension Appliance {
     /// UDP needs the local address that the route gives, TCP a connection from there.
     private func connect(_ id: ConnectID, _ target: Target) {
         let remote = target.address
-        guard !isCutOff, let sockets, let local = localAddress.towards(remote.address) else {
+        guard let sockets, let local = source(towards: remote.address) else {
             return take(.agent(.connectFailed(id, .noRoute)))
         }
         switch target.transport {
@@ -52,9 +52,15 @@ extension Appliance {
     /// The flow that a datagram to this peer takes now; nil: there is no route or no socket.
     private func datagramFlow(to remote: SocketAddress) -> Flow? {
         guard let port = sockets?.port(of: .udp, ipv6: remote.address.isV6),
-            let local = localAddress.towards(remote.address)
+            let local = source(towards: remote.address)
         else { return nil }
         return Flow(transport: .udp, local: SocketAddress(local, port), remote: remote)
+    }
+
+    /// The own address towards a remote one; nil: no route leads there, or nothing gets out there.
+    private func source(towards remote: IPAddress) -> IPAddress? {
+        guard let local = localAddress.towards(remote) else { return nil }
+        return monitor?.canSend(from: local) == false ? nil : local
     }
 
     private func happened(_ event: UserAgentEvent) {

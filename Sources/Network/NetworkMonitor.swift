@@ -1,6 +1,6 @@
 import CMnl
 package import EventLoop
-import Primitives
+package import Primitives
 
 /// Follows links, addresses and routes, and tells of a change once it is over (R7).
 package final class NetworkMonitor {
@@ -34,6 +34,15 @@ package final class NetworkMonitor {
     package func set(_ override: Override) {
         self.override = override
         loop.nextTurn { [weak self] in self?.look() }
+    }
+
+    /// Whether what is sent from this own address gets out; an override decides alone.
+    package func canSend(from address: IPAddress) -> Bool {
+        switch override {
+        case .up: true
+        case .down: false
+        case .auto: !state.isStranded(address)
+        }
     }
 
     private func open() throws(SystemError) {

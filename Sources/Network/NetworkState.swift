@@ -56,6 +56,13 @@ package struct NetworkState: Equatable, Sendable {
             }
     }
 
+    /// Whether an own address is on links without a carrier only: the kernel goes on choosing it as a source, but
+    /// nothing gets out.
+    package func isStranded(_ address: IPAddress) -> Bool {
+        let interfaces = Set(addresses.lazy.filter { $0.address == address }.map(\.interface))
+        return !interfaces.isEmpty && !links.contains { $0.isRunning && interfaces.contains($0.name) }
+    }
+
     /// Asks the kernel.
     package static func current() throws(SystemError) -> NetworkState {
         final class Entries { var all: [portero_netlink_entry] = [] }

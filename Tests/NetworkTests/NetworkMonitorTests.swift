@@ -55,8 +55,13 @@ struct NetworkMonitorTests {
             #expect(LocalAddress.byRoute().towards(.v4(0xC000_0201)) == .v4(0xC000_0208))
             try Namespace.ip("link set right down")
             #expect(try settles { !$0.isUp })
+            // The kernel goes on choosing it.
+            #expect(LocalAddress.byRoute().towards(.v4(0xC000_0201)) == .v4(0xC000_0208))
+            #expect(!monitor.canSend(from: .v4(0xC000_0208)))
+            #expect(monitor.canSend(from: .loopbackV4))
             try Namespace.ip("link set right up")
             #expect(try settles { $0.isUp })
+            #expect(monitor.canSend(from: .v4(0xC000_0208)))
         }
     }
 
