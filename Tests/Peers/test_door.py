@@ -2,9 +2,10 @@
 
 import json
 import os
+import re
 import time
 
-from peers import Baresip, DoorTest, Linphone, wait_until
+from peers import Baresip, Digits, DoorTest, Linphone, Sipp, long, wait_until
 
 DOOR = "[door front]\nrelay = sim:relay\nactive = high\nopen-time = 2s\ncode = 4711, NAMED:0815\ncode-from = any\n"
 
@@ -47,6 +48,7 @@ class Door(DoorTest):
                 door.stop()
                 phone.stop()
 
+    @long
     def test_five_wrong_codes_lock_it_over_a_restart(self):
         phone = self.start(Baresip(self.site.leg("phone"), self.base, "100", self.pbx))
         self.pbx.wait_registered("100")
@@ -90,7 +92,46 @@ class Door(DoorTest):
         time.sleep(5)
         self.assertEqual(door.seen("door", state="open"), [])
 
-    def test_in_an_outgoing_call_but_never_before_the_answer(self):
+    def test_never_before_the_answer(self):
+        def info(digit, number):
+            return f"""<send retrans="500"><![CDATA[
+INFO [$contact] SIP/2.0
+Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
+From: [$to];tag=early
+To: [$from]
+[last_Call-ID:]
+CSeq: {number} INFO
+Max-Forwards: 70
+Content-Type: application/dtmf-relay
+Content-Length: [len]
+
+Signal={digit}
+Duration=160
+
+]]></send>
+<recv response="200" timeout="5000"/>
+"""
+        odd = self.site.leg("odd")
+        target = self.start(Sipp(odd, self.base, "early_digits", port=6060,
+                                 values={"DIGITS": "".join(map(info, "0815", range(1, 5)))}))
+        digits = self.keep(Digits(odd, 7000))
+        door = self.door(self.house(dtmf="auto") + DOOR)
+        door.do("dial", f"sip:odd@{odd.address}:6060")
+        door.wait_call("early")
+        invite = target.messages()
+        self.assertIn("a=rtpmap:101 telephone-event/8000", invite)
+        media = (self.host.address, int(re.search(r"m=audio (\d+)", invite)[1]))
+        digits.send("4711", media)
+        door.wait_call("talking")
+        time.sleep(4)  # longer than the time between two digits of one code
+        self.assertEqual(door.seen("door", state="open"), [], "nothing counted before the answer")
+        digits.send("4711", media)
+        door.wait_event("door", name="front", state="open", timeout=10)
+        door.do("hangup")
+        target.finish()
+        self.kept_secret(door)
+
+    def test_in_an_outgoing_call(self):
         phone = self.start(Baresip(self.site.leg("phone"), self.base, "100", self.pbx))
         self.pbx.wait_registered("100")
         door = self.door(self.house() + self.family(self.pbx.uri("100")) + DOOR)

@@ -2,7 +2,7 @@
 
 import time
 
-from peers import Kamailio, NameServer, PeerTest, Portero, account, wait_until
+from peers import Kamailio, NameServer, PeerTest, Portero, Wire, account, long, wait_until
 
 SILENT = "[audio]\nspeaker = silent\nmicrophone = silent\n[ringer]\ndevice = silent\n"
 
@@ -56,6 +56,41 @@ class Registration(PeerTest):
         self.assertEqual(door.account("named")["registrar"], f"{pbx.address}:5060")
         self.assertIn(space.address6, pbx.contacts("six")[0])
 
+    def test_the_next_server_of_a_name_takes_over(self):
+        space = self.site.leg("door")
+        one = self.start(Kamailio(self.site.leg("one"), self.base, domain="pbx.test"))
+        two = self.start(Kamailio(self.site.leg("two"), self.base, domain="pbx.test"))
+        self.start(NameServer(self.site.router, space.gateway, self.base, [
+            f"host-record=sip1.test,{one.address}", "srv-host=_sip._udp.pbx.test,sip1.test,5060,0,10",
+            f"host-record=sip2.test,{two.address}", "srv-host=_sip._udp.pbx.test,sip2.test,5060,10,10"]))
+        door = self.start(Portero(space, self.base, SILENT + account("named", "front", one, uri="sip:front@pbx.test", transport="auto")))
+        door.wait_registered("named")
+        self.assertEqual(door.account("named")["registrar"], f"{one.address}:5060")
+        self.assertEqual(two.contacts("front"), [])
+        one.kill()
+        begin = time.monotonic()
+        door.do("register", "named")
+        wait_until(lambda: door.account("named")["registrar"] == f"{two.address}:5060", 30, "the second server")
+        door.wait_registered("named")
+        self.note(f"registered at the second server after {time.monotonic() - begin:.1f} s")
+        self.assertEqual(len(two.contacts("front")), 1)
+
+    def test_a_stale_nonce_is_no_failure(self):
+        pbx = self.start(Kamailio(self.site.leg("pbx"), self.base, nonce_expires=2))
+        door = self.start(Portero(self.site.leg("door"), self.base, SILENT + account("house", "front", pbx)))
+        door.wait_registered("house")
+        time.sleep(4)
+        wire, since = self.keep(Wire(self.site.legs["pbx"])), len(door.events)
+        door.do("register", "house")
+        wait_until(lambda: wire.sent(pbx.address, status=200), 10, "the 200")
+        stale = wire.sent(pbx.address, status=401)
+        self.assertEqual(len(stale), 1)
+        self.assertIn("stale=true", stale[0].text.lower())
+        self.assertEqual(len(wire.sent(door.namespace.address, method="REGISTER")), 2)
+        time.sleep(0.5)
+        self.assertEqual(door.seen("account", since, state="failed"), [])
+        self.assertEqual(door.account("house")["state"], "registered")
+
     def test_refusals_are_tried_again(self):
         pbx = self.start(Kamailio(self.site.leg("pbx"), self.base))
         door = self.start(Portero(self.site.leg("door"), self.base, SILENT + account("wrong", "wrong", pbx, password="no")
@@ -71,6 +106,7 @@ class Registration(PeerTest):
         self.assertNotIn("second", door.process.text())
         self.assertEqual(door.run("register", "unheard-of").returncode, 1)
 
+    @long
     def test_a_registrar_gone_for_half_a_minute(self):
         pbx = self.start(Kamailio(self.site.leg("pbx"), self.base))
         door = self.start(Portero(self.site.leg("door"), self.base, SILENT + account("house", "front", pbx, expires=20)))

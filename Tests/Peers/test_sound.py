@@ -30,7 +30,10 @@ class Sound(DoorTest):
                     self.assertEqual(call["codec"], codec)
                     self.heard(phone.card, self.TONE, f"the phone ({name})")
                     self.heard(self.loud, 1000, f"the door ({name})")
-                    self.assertGreater(self.station.wait_call("talking")["rtp"]["received"], 20)
+                    numbers = wait_until(lambda: "rtt-ms" in (rtp := self.station.calls()[0]["rtp"]) and rtp, 20, "the phone's report")
+                    self.assertGreater(numbers["received"], 50)
+                    self.assertLess(numbers["lost"], 10)
+                    self.assertGreater(numbers["mos"], 3)
                 finally:
                     self.station.run("hangup")
                     self.station.wait_quiet()

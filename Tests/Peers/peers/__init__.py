@@ -11,11 +11,12 @@ from .linphone import Linphone
 from .network import Namespace, Site
 from .names import NameServer
 from .portero import Portero, account, program
-from .process import Process, missing, wait_until
+from .process import Process, long, missing, wait_until
+from .rtp import Digits
 from .sipp import Sipp
 from .wire import Wire
 
 __all__ = [
-    "Baresip", "Card", "DoorTest", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
-    "Site", "Wire", "account", "missing", "program", "wait_until",
+    "Baresip", "Card", "Digits", "DoorTest", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
+    "Site", "Wire", "account", "long", "missing", "program", "wait_until",
 ]

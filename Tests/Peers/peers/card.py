@@ -1,31 +1,29 @@
 """Sound cards without hardware: the clocked virtual device of board/bench/vdev."""
 
-import atexit
 import glob
 import os
-import shutil
 import subprocess
-import tempfile
 
 from .goertzel import best_stretch, read_wav, rms
 from .process import need
 
-_SOURCE = os.path.join(os.path.dirname(__file__), "../../../board/bench/vdev/pcm_vdev.c")
-_built = {}
+_ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+_SOURCE = os.path.join(_ROOT, "board/bench/vdev/pcm_vdev.c")
 
 
 def _library():
-    """The plug-in, compiled once a run."""
-    if "path" not in _built:
-        folder = tempfile.mkdtemp(prefix="portero-card-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        path = os.path.join(folder, "libasound_module_pcm_vdev.so")
-        done = subprocess.run([need("gcc"), "-O2", "-fPIC", "-shared", "-o", path, _SOURCE, "-lasound", "-lm"],
-                              capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"the virtual card did not compile: {done.stderr}")
-        _built["path"] = path
-    return _built["path"]
+    """The plug-in, compiled when its source is newer."""
+    path = os.path.join(_ROOT, ".build/peers/libasound_module_pcm_vdev.so")
+    if os.path.exists(path) and os.path.getmtime(path) >= os.path.getmtime(_SOURCE):
+        return path
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    new = f"{path}.{os.getpid()}"
+    done = subprocess.run([need("gcc"), "-O2", "-fPIC", "-shared", "-o", new, _SOURCE, "-lasound", "-lm"],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"the virtual card did not compile: {done.stderr}")
+    os.rename(new, path)
+    return path
 
 
 class Card:

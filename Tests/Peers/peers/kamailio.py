@@ -66,8 +66,17 @@ class Kamailio:
         return wait_until(lambda: len(self.contacts(user)) >= count and self.contacts(user), timeout,
                           f"{user} to be registered at {self.address}")
 
+    def pause(self):
+        """Hears and answers nothing until `go_on`; what comes meanwhile waits."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
+
+    def go_on(self):
+        os.killpg(self.process.pid, signal.SIGCONT)
+
     def kill(self):
         """Dies as a machine does: nothing is said to anyone, and all bindings are forgotten."""
+        if self.process.alive():
+            self.go_on()
         self.process.stop(signal.SIGTERM, 3)
 
     stop = kill

@@ -1,7 +1,6 @@
 """Network namespaces: a router, and one leg for each host behind it."""
 
 import atexit
-import contextlib
 import ctypes
 import os
 import shutil
@@ -73,8 +72,6 @@ class Namespace:
     def remove(self):
         ip("netns", "del", self.name, check=False)
         shutil.rmtree(f"/etc/netns/{self.name}", ignore_errors=True)
-        with contextlib.suppress(OSError):
-            os.rmdir("/etc/netns")
         atexit.unregister(self.remove)
 
 

@@ -147,6 +147,22 @@ class Portero:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def udp_sockets(self):
+        """How many it has open: nothing else runs in its namespace."""
+        return len(self.namespace.run("ss", "-uanH").stdout.splitlines())
+
+    def wake_ups(self, seconds):
+        """How often its threads woke up in that time."""
+        def count():
+            total = 0
+            for task in os.listdir(f"/proc/{self.pid}/task"):
+                with open(f"/proc/{self.pid}/task/{task}/status") as file:
+                    total += next(int(line.split()[1]) for line in file if line.startswith("voluntary"))
+            return total
+        before = count()
+        time.sleep(seconds)
+        return count() - before
+
     def resident(self):
         """Resident memory, KiB."""
         with open(f"/proc/{self.pid}/status") as file:

@@ -24,6 +24,12 @@ def need(program):
     return path or missing(program)
 
 
+def long(test):
+    """Marks a test that takes longest: it begins first."""
+    test.long = True
+    return test
+
+
 def wait_until(condition, timeout=30.0, what="", every=0.05):
     """Waits for a truthy value of `condition` and returns it; says what it waited for when the time is over."""
     end = time.monotonic() + timeout
