@@ -5,7 +5,7 @@ import Testing
 import UserAgent
 
 /// What is put out is what the light is, whatever was before.
-@Suite struct LightTests {
+@Suite struct LightOutputTests {
     private func lit(_ out: [IntercomOutput]) -> [Bool] {
         out.compactMap { if case .light("status", let lit) = $0 { lit } else { nil } }
     }
