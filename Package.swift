@@ -45,7 +45,7 @@ let package = Package(
         core("SIP", ["Primitives"]),
         core("SDP", ["Primitives"]),
         core("RTP", ["Primitives", "SDP"], settings: fast),
-        core("UserAgent", ["Primitives", "SIP", "SDP"]),
+        core("UserAgent", ["Primitives", "Configuration", "SIP", "SDP"]),
         core("Intercom", ["Primitives", "Configuration", "SIP", "UserAgent"]),
         core("Exchange", ["Primitives", "SIP", "SDP", "RTP"]),
 
@@ -87,7 +87,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "Simulation", dependencies: ["Primitives", "SIP", "UserAgent", "COpenSSL"], path: "Tests/Simulation",
+            name: "Simulation", dependencies: ["Primitives", "Configuration", "SIP", "UserAgent", "COpenSSL"],
+            path: "Tests/Simulation",
             swiftSettings: strict),
         .target(name: "Allocations", path: "Tests/Allocations"),
         tests("PrimitivesTests", ["Primitives"]),
@@ -95,7 +96,8 @@ let package = Package(
         tests("SIPTests", ["Primitives", "SIP", "Simulation", "COpenSSL"]),
         tests("SDPTests", ["Primitives", "SDP"]),
         tests("RTPTests", ["Primitives", "SDP", "RTP"]),
-        tests("UserAgentTests", ["Primitives", "SIP", "SDP", "UserAgent", "Simulation", "COpenSSL"]),
+        tests(
+            "UserAgentTests", ["Primitives", "Configuration", "SIP", "SDP", "UserAgent", "Simulation", "COpenSSL"]),
         tests("IntercomTests", ["Primitives", "Configuration", "SIP", "UserAgent", "Intercom"]),
         tests("ExchangeTests", ["Primitives", "SIP", "SDP", "RTP", "Exchange", "Simulation"]),
         tests("EventLoopTests", ["Primitives", "EventLoop", "CLinux"]),
@@ -104,7 +106,9 @@ let package = Package(
         tests("AudioTests", ["Primitives", "Audio"]),
         tests("MediaTests", ["Primitives", "SDP", "RTP", "Audio", "Media", "EventLoop", "CLinux", "Allocations"]),
         tests("APITests", ["Primitives", "API", "EventLoop", "Network", "CLinux"]),
-        tests("ApplianceTests", ["Primitives", "Configuration", "Appliance", "EventLoop", "API", "CLinux"]),
+        tests(
+            "ApplianceTests",
+            ["Primitives", "Configuration", "Appliance", "EventLoop", "Network", "GPIO", "API", "CLinux"]),
     ],
     swiftLanguageModes: [.v6]
 )

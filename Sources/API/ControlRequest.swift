@@ -20,6 +20,7 @@ package enum ControlRequest: Equatable, Sendable {
     case log(level: String, domain: String?)
 }
 
+/// What can be done to a call.
 package enum CallAction: Equatable, Sendable {
     case answer
     case reject(code: Int?)
@@ -28,6 +29,7 @@ package enum CallAction: Equatable, Sendable {
     case dtmf(digits: String)
 }
 
+/// Whose level is set.
 package enum VolumeControl: String, Sendable { case speaker, microphone, ringer }
 
 /// 0–100, or a step up or down.
@@ -49,6 +51,7 @@ package enum VolumeLevel: Equatable, Sendable {
     }
 }
 
+/// What is believed of the network; `auto`: what its monitor sees.
 package enum NetworkOverride: String, Sendable { case up, down, auto }
 
 /// What the appliance answers.
@@ -173,6 +176,7 @@ extension ControlRequest {
     }
 }
 
+/// Why a message is no request: answered with 404, 405 and 400.
 package enum ControlError: Error, Equatable, Sendable {
     case noSuchPath
     case methodNotAllowed

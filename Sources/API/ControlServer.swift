@@ -13,6 +13,12 @@ package final class ControlServer {
     private static let connectionLimit: UInt32 = 64
     /// Octets of a request's body.
     private static let bodyLimit = 256 * 1024
+    /// Connections that follow the events; the others stay for requests.
+    private static let followerLimit = 32
+    /// So often each follower is sent something, or it would not be noticed that one has gone.
+    private static let heartbeat: Duration = .seconds(15)
+    /// A follower that takes nothing for so long is let go, seconds.
+    private static let followerPatience: UInt32 = 600
 
     /// Answers a request, at once.
     package var perform: (ControlRequest) -> ControlResult
@@ -24,6 +30,7 @@ package final class ControlServer {
     private var daemon: OpaquePointer?
     private var watch: Watch?
     private var timer: LoopTimer?
+    private var heartbeatTimer: LoopTimer?
     private var followers: [ObjectIdentifier: Follower] = [:]
 
     /// Listens at `path`. A socket that nobody serves any more is replaced; one that is served is an error.
@@ -48,12 +55,18 @@ package final class ControlServer {
                 Unmanaged<Pending>.fromOpaque(pending).release()
                 state.pointee = nil
             },
+            { context, _, _, change in
+                // Where all connections were taken, who waits is let in by the next run only.
+                guard let context, change.rawValue == PORTERO_HTTP_CLOSED else { return }
+                Unmanaged<ControlServer>.fromOpaque(context).takeUnretainedValue().runSoon()
+            },
             Unmanaged.passUnretained(self).toOpaque(), Self.connectionLimit, 30)
         guard let daemon else {
             close(socket)
             throw SystemError("control socket \(path)", "serve", number: EINVAL)
         }
         timer = try loop.timer { [weak self] in self?.run() }
+        heartbeatTimer = try loop.timer { [weak self] in self?.beat() }
         watch = try loop.watch(portero_http_descriptor(daemon), .readable) { [weak self] _ in self?.run() }
     }
 
@@ -63,6 +76,9 @@ package final class ControlServer {
         self.daemon = nil
         watch = nil
         timer = nil
+        heartbeatTimer = nil
+        // What waits is sent first, as far as the followers take it.
+        MHD_run(daemon)
         for follower in followers.values { follower.end() }
         MHD_run(daemon)
         MHD_stop_daemon(daemon)
@@ -72,14 +88,35 @@ package final class ControlServer {
 
     deinit { stop() }
 
-    /// Sends one event, a line of JSON, to everybody who follows.
+    /// Sends one event, a line of JSON, to everybody who follows: in the next turn, for a run of the library answers
+    /// requests too, and what publishes is in the middle of something.
     package func publish(_ line: String) {
         guard !followers.isEmpty else { return }
         for follower in followers.values { follower.append(line, missedLine) }
-        run()
+        runSoon()
     }
 
-    /// The library calls back from within its run, and what is answered there publishes events: never run it in itself.
+    private func runSoon() {
+        if willRun { return }
+        willRun = true
+        loop.nextTurn { [weak self] in
+            self?.willRun = false
+            self?.run()
+        }
+    }
+
+    private func beat() {
+        for follower in followers.values { follower.beat() }
+        runSoon()
+        armHeartbeat()
+    }
+
+    private func armHeartbeat() {
+        heartbeatTimer?.set(deadline: followers.isEmpty ? nil : loop.now + Self.heartbeat)
+    }
+
+    private var willRun = false
+    /// The library calls back from within its run: never run it in itself.
     private var isRunning = false
     private var runsAgain = false
 
@@ -155,7 +192,9 @@ package final class ControlServer {
         }
     }
 
-    private func respond(_ connection: OpaquePointer, _ status: Int, _ body: JSON?) -> MHD_Result {
+    private func respond(
+        _ connection: OpaquePointer, _ status: Int, _ body: JSON?, closing: Bool = false
+    ) -> MHD_Result {
         var octets = Array((body?.text ?? "").utf8)
         octets.append(0x0A)
         let response = octets.withUnsafeMutableBytes {
@@ -164,6 +203,7 @@ package final class ControlServer {
         guard let response else { return .NO }
         defer { MHD_destroy_response(response) }
         MHD_add_response_header(response, "Content-Type", "application/json")
+        if closing { MHD_add_response_header(response, "Connection", "close") }
         return MHD_queue_response(connection, UInt32(status), response)
     }
 
@@ -184,6 +224,11 @@ package final class ControlServer {
 
         func append(_ line: String, _ missedLine: (Int) -> String) {
             feed.append(line, missedLine: missedLine)
+            resume()
+        }
+
+        func beat() {
+            feed.beat()
             resume()
         }
 
@@ -215,8 +260,11 @@ package final class ControlServer {
     }
 
     private func follow(_ connection: OpaquePointer) -> MHD_Result {
+        guard followers.count < Self.followerLimit else {
+            let text = "\(Self.followerLimit) programs follow the events already"
+            return respond(connection, 503, .members(["error": .string(text)]), closing: true)
+        }
         let follower = Follower(self, connection)
-        // Something at once, so that the client knows that it follows.
         let context = Unmanaged.passRetained(follower).toOpaque()
         let response = MHD_create_response_from_callback(
             PORTERO_HTTP_SIZE_UNKNOWN, 4096,
@@ -235,6 +283,8 @@ package final class ControlServer {
         }
         defer { MHD_destroy_response(response) }
         followers[ObjectIdentifier(follower)] = follower
+        if followers.count == 1 { armHeartbeat() }
+        portero_http_set_timeout(connection, Self.followerPatience)
         MHD_add_response_header(response, "Content-Type", "text/event-stream")
         MHD_add_response_header(response, "Cache-Control", "no-store")
         return MHD_queue_response(connection, 200, response)
@@ -261,12 +311,15 @@ private func listenOnUnixSocket(_ path: String) throws(SystemError) -> Int32 {
         return socket
     }
     let probe = try open()
-    let isServed = with { connect(probe, $0, $1) } == 0
+    // A queue that is full is somebody's too.
+    let isServed = with { connect(probe, $0, $1) } == 0 || errno == EAGAIN
     close(probe)
     if isServed { throw SystemError(what, "listen: another appliance serves it", number: EADDRINUSE) }
-    unlink(path)
+    // Never anything else than a socket that was left behind.
+    var status = stat()
+    if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
     let socket = try open()
-    guard with({ bind(socket, $0, $1) }) == 0, chmod(path, 0o660) == 0, listen(socket, 16) == 0 else {
+    guard with({ bind(socket, $0, $1) }) == 0, chmod(path, 0o660) == 0, listen(socket, SOMAXCONN) == 0 else {
         let number = errno
         close(socket)
         throw SystemError(what, "listen", number: number)

@@ -31,6 +31,11 @@ package struct EventFeed: Sendable {
         waiting += text
     }
 
+    /// Lets the follower hear something, a comment, if nothing else waits.
+    package mutating func beat() {
+        if isEmpty { waiting += Array(": \n\n".utf8) }
+    }
+
     /// Up to `count` octets of what waits. When all has gone and events were missed, the notice follows at once.
     package mutating func take(upTo count: Int, missedLine: (Int) -> String) -> ArraySlice<UInt8> {
         if sent == waiting.count, missed > 0 {

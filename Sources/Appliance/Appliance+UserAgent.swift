@@ -73,6 +73,7 @@ extension Appliance {
         case .digit(let call, let digit):
             if let signal = DTMFSignal(character: digit) { received(signal, .info, callNumber: call.number) }
         case .note(let note): log(note)
+        case .heard(let message, let flow): trace(message.serialized(), flow, "from")
         }
     }
 
@@ -131,17 +132,26 @@ extension Appliance {
     }
 
     func openSockets() throws(SystemError) {
-        var socketOptions = SocketOptions()
-        socketOptions.interface = configuration.network.interface
         sockets = try SIPSockets(
             on: loop, port: configuration.network.sipPort, ipv6: configuration.network.ipv6, options: socketOptions
         ) { [weak self] event in self?.happened(event) }
+        sockets?.isKnown = { [unowned self] in agent.knows($0) }
+    }
+
+    var socketOptions: SocketOptions {
+        var options = SocketOptions()
+        options.interface = configuration.network.interface
+        return options
     }
 
     private func happened(_ event: SIPSockets.Event) {
         switch event {
-        case .datagram(let octets, let flow), .chunk(let octets, let flow):
+        case .datagram(let octets, let flow):
             if journal.shows(.sip, sipTraceLevel) { trace(octets, flow, "from") }
+            take(.agent(.received(octets, flow)))
+        case .chunk(let octets, let flow):
+            // A portion may begin in the middle of a secret: the agent tells when a message is whole.
+            agent.tellsMessages = journal.shows(.sip, sipTraceLevel)
             take(.agent(.received(octets, flow)))
         case .opened(let flow, let isInbound):
             if let id = connecting.removeValue(forKey: flow.connection), !isInbound {

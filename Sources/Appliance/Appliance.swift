@@ -1,6 +1,7 @@
 internal import API
 package import Configuration
 package import EventLoop
+internal import Glibc
 internal import Intercom
 internal import Media
 package import Network
@@ -41,8 +42,12 @@ package final class Appliance {
     var identity: Identity
     var faults = FaultBoard()
     let startedAt: Instant
+    /// What `socket` and `state-directory` are until the next start, whatever a reload says.
+    let startedDevice: DeviceSettings
 
     var agent: Agent
+    /// What the agent was given last.
+    var agentSettings: UserAgentSettings
     var intercom: Intercom
     var sockets: SIPSockets?
     let resolver: Resolver
@@ -50,6 +55,13 @@ package final class Appliance {
     let ports: RTPPorts
     var panel: Panel?
     var control: ControlServer?
+    /// Tries again to open the control socket.
+    private var controlTimer: LoopTimer?
+    /// Between attempts to open the control socket.
+    private static let controlRetry: Duration = .seconds(10)
+    /// Being ready does not wait longer for the sound devices.
+    private static let checkLimit: Duration = .seconds(5)
+    private var readyTimer: LoopTimer?
     var monitor: NetworkMonitor?
     var provisioning: Provisioning?
 
@@ -91,6 +103,7 @@ package final class Appliance {
         self.options = options
         configurationState = state
         startedAt = loop.now
+        startedDevice = configuration.device
         journal = Journal(on: loop, output: options.log)
         notifier = ServiceNotifier(on: loop)
         helper = try HelperThread(on: loop)
@@ -114,6 +127,7 @@ package final class Appliance {
             deviceName: configuration.device.name, credentials: .ofProcess, identity: identity, random: random)
         let settings = translation.settings(for: configuration, product: Version.product)
         identity = translation.identity
+        agentSettings = settings
         agent = Agent(settings: settings, capabilities: capabilities, at: loop.now)
         let lockOut = LockOutDocument.read(self.state.read(.lockOut))
         intercom = Intercom(
@@ -126,6 +140,7 @@ package final class Appliance {
         try openEdges()
         for (account, text) in translation.problems { raise("account \(account)", text) }
         if let problem = self.state.problem { raise("state-directory", "nothing is kept over a restart: \(problem)") }
+        if let time = intercom.lockedOut(at: loop.now) { raiseLockOut(time) }
         saveIdentity()
     }
 
@@ -136,10 +151,8 @@ package final class Appliance {
         try openSockets()
         resolver.serversChanged = { [unowned self] in take(.agent(.resolverChanged)) }
         monitor = try openMonitor()
-        control = try ControlServer(
-            loop: loop, path: options.socket ?? configuration.device.socket,
-            missedLine: { [unowned self] in missedLine($0) },
-            perform: { [unowned self] in perform($0) })
+        controlTimer = try loop.timer { [unowned self] in try? openControl() }
+        try openControl()
         provisioning = try Provisioning(self)
         for signal in [Signal.terminate, .interrupt] {
             signals.append(try loop.onSignal(signal) { [unowned self] in stop() })
@@ -151,17 +164,46 @@ package final class Appliance {
         take(.intercom(.deadlineReached))
     }
 
+    /// A folder that is missing must not keep the door shut: that is a fault. Another appliance there is the end of
+    /// this one.
+    private func openControl() throws(SystemError) {
+        do throws(SystemError) {
+            control = try ControlServer(
+                loop: loop, path: options.socket ?? configuration.device.socket,
+                missedLine: { [unowned self] in missedLine($0) },
+                perform: { [unowned self] in perform($0) })
+            clear("api")
+        } catch {
+            if error.number == EADDRINUSE { throw error }
+            raise("api", "\(error); tried again in \(Int(Self.controlRetry.inSeconds)) s")
+            controlTimer?.set(deadline: loop.now + Self.controlRetry)
+        }
+    }
+
     /// Runs until stopped.
     /// - Returns: the exit code.
     package func run() throws(SystemError) -> Int32 {
-        publish("started", ["version": .string(Version.number)])
-        if configurationState == .lastGood {
-            raise("configuration", "running on the last good configuration, the file has faults")
-        }
-        notifier.ready()
-        notifyStatus()
-        turn()
+        try start()
         return try loop.run()
+    }
+
+    /// Begins to work, on the loop that somebody turns.
+    package func start() throws(SystemError) {
+        publish("started", ["version": .string(Version.number)])
+        journal.log(
+            .config, .notice, "portero \(Version.number) started, configuration \(configurationState.rawValue)")
+        notifyStatus()
+        // Lines and sockets are open by now; devices are looked for, and one that is missing is a fault.
+        readyTimer = try loop.timer { [unowned self] in ready() }
+        readyTimer?.set(deadline: loop.now + Self.checkLimit)
+        engine.checkDevices { [weak self] in self?.ready() }
+        turn()
+    }
+
+    private func ready() {
+        guard readyTimer != nil, !isStopping else { return }
+        readyTimer = nil
+        notifier.ready()
     }
 
     /// Says goodbye: BYE, unregister, outputs to rest; the loop ends within 3 s.
@@ -170,6 +212,7 @@ package final class Appliance {
         isStopping = true
         notifier.stopping()
         publish("stopping", [:])
+        journal.log(.config, .notice, "stopping")
         take(.intercom(.stop))
         take(.agent(.stop))
         turn()

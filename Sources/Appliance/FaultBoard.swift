@@ -25,6 +25,9 @@ package struct FaultBoard: Sendable {
         return true
     }
 
+    /// The things that are wrong now.
+    package var things: [String] { faults.map(\.what) }
+
     /// - Returns: the fault that stood, if any.
     package mutating func clear(_ what: String) -> Fault? {
         faults.firstIndex { $0.what == what }.map { faults.remove(at: $0) }

@@ -3,7 +3,10 @@ func blankedSecrets(of octets: [UInt8]) -> String {
     let text = String(decoding: octets, as: UTF8.self)
     var shown: [Substring] = []
     var isBody = false
-    var hidesBody = false
+    // Digits may be a door's code, whatever the body is wrapped in.
+    var hidesBody = text.hasPrefix("INFO ")
+    // A header goes on in lines that begin with a blank.
+    var hidesHeader = false
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
         let lower = line.lowercased()
         if isBody {
@@ -14,11 +17,16 @@ func blankedSecrets(of octets: [UInt8]) -> String {
             isBody = true
             shown.append(line)
             if hidesBody { shown.append("••••") }
-        } else if lower.hasPrefix("authorization") || lower.hasPrefix("proxy-authorization") {
-            shown.append(line.prefix { $0 != ":" } + ": ••••")
+        } else if line.first == " " || line.first == "\t" {
+            if !hidesHeader { shown.append(line) }
         } else {
-            if lower.hasPrefix("content-type:") || lower.hasPrefix("c:"), lower.contains("dtmf") { hidesBody = true }
-            shown.append(line)
+            hidesHeader = lower.hasPrefix("authorization") || lower.hasPrefix("proxy-authorization")
+            if lower.hasPrefix("content-type") || lower.hasPrefix("c:") || lower.hasPrefix("c "),
+                lower.contains("dtmf")
+            {
+                hidesBody = true
+            }
+            shown.append(hidesHeader ? line.prefix { $0 != ":" } + ": ••••" : line)
         }
     }
     return shown.joined(separator: "\n")

@@ -15,13 +15,21 @@ package enum AudioError: Error, Equatable, Sendable, CustomStringConvertible {
         if case .device(_, _, EBUSY) = self { true } else { false }
     }
 
+    /// What went wrong, without the thing that it went wrong with: `open: No such device`.
+    package var cause: String {
+        switch self {
+        case .device(_, let action, let number): "\(action): \(String(cString: snd_strerror(-number)))"
+        case .file(_, let reason): reason
+        case .library(let what): what
+        }
+    }
+
     /// `audio hw:1,0: open: No such device`
     package var description: String {
         switch self {
-        case .device(let name, let action, let number):
-            "audio \(name): \(action): \(String(cString: snd_strerror(-number)))"
-        case .file(let path, let reason): "sound file \(path): \(reason)"
-        case .library(let what): "audio: \(what)"
+        case .device(let name, _, _): "audio \(name): \(cause)"
+        case .file(let path, _): "sound file \(path): \(cause)"
+        case .library: "audio: \(cause)"
         }
     }
 }

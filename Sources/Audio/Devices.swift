@@ -45,6 +45,7 @@ package protocol Capture: AnyObject {
     var xruns: Int { get }
 }
 
+/// The descriptors of a device that the media thread waits for.
 package enum Descriptors {
     /// Descriptors that one device may want watched.
     package static let limit = 8

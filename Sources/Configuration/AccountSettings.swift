@@ -64,6 +64,7 @@ package struct AccountSettings: Equatable, Sendable {
 /// `auto` asks SRV records, then addresses.
 package enum TransportChoice: String, CaseIterable, Sendable { case auto, udp, tcp }
 
+/// Which calls are answered by themselves.
 package enum AutoAnswer: String, CaseIterable, Sendable {
     case never, always
     /// When the request asks for it by a header and may (I2).

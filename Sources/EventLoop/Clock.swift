@@ -11,7 +11,10 @@ package enum Clock {
     package static var monotonic: Instant { read(CLOCK_MONOTONIC) }
 
     /// The time of day.
-    package static var wall: UTCTime { UTCTime(milliseconds: read(CLOCK_REALTIME).nanoseconds / 1_000_000) }
+    package static var wall: UTCTime { UTCTime(milliseconds: wallNanoseconds / 1_000_000) }
+
+    /// The time of day, nanoseconds since 1970: the kernel's stamps of datagrams are in it.
+    package static var wallNanoseconds: Int64 { read(CLOCK_REALTIME).nanoseconds }
 
     private static func read(_ clock: clockid_t) -> Instant {
         var time = timespec()

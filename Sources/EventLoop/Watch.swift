@@ -36,7 +36,10 @@ package final class Watch {
         if result < 0 { throw SystemError("descriptor \(descriptor)", "watch", number: -result) }
     }
 
-    deinit { sd_event_source_disable_unref(source) }
+    deinit { end() }
+
+    /// Ends it at once, even from within its handler, which keeps the object alive: the descriptor may be watched anew.
+    package func end() { source = sd_event_source_disable_unref(source) }
 
     /// Changes what is watched for; an empty set still reports ``Events/failed`` and ``Events/hungUp``.
     package func change(to events: Events) { sd_event_source_set_io_events(source, events.rawValue) }

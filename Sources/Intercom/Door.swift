@@ -79,6 +79,7 @@ extension Intercom {
                     IntercomNote(level: .warning, call: call, text: "wrong door code of \(leg.remote.addressOfRecord)"))
             )
             if let time = lockOut.wrongCode(of: leg.remote.addressOfRecord.description, at: now) {
+                isLockedOut = true
                 out.append(.event(.lockedOut(time)))
             }
             out.append(.keep(lockOut))

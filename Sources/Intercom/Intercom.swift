@@ -17,6 +17,8 @@ package struct Intercom {
     var accountStates: [String: AccountStatus.State] = [:]
     var hasFault = false
     var lockOut: LockOut
+    /// Codes are shut off, as was told last.
+    var isLockedOut = false
     var tone: (tone: CallTone, until: Instant?)?
     var isRinging = false
     /// An answer pressed before its call; until when it counts.
@@ -28,6 +30,7 @@ package struct Intercom {
         self.configuration = configuration
         self.numbering = numbering
         self.lockOut = lockOut
+        isLockedOut = lockOut.isLocked(at: now)
         buttons = configuration.buttons.map { Button($0) }
         lights = configuration.leds.map { Light($0, at: now) }
         doors = configuration.doors.map { Door($0) }
@@ -39,7 +42,7 @@ package struct Intercom {
 
     /// When `deadlineReached` is next due; nil while nothing is pending.
     package var deadline: Instant? {
-        var deadlines: [Instant?] = [tone?.until, armedUntil]
+        var deadlines: [Instant?] = [tone?.until, armedUntil, isLockedOut ? lockOut.until : nil]
         deadlines += buttons.map(\.deadline)
         deadlines += lights.map(\.deadline)
         deadlines += doors.map(\.closesAt)
@@ -73,6 +76,10 @@ package struct Intercom {
         }
         callDeadlines(at: now, &out)
         if let until = armedUntil, now >= until { armedUntil = nil }
+        if isLockedOut, !lockOut.isLocked(at: now) {
+            isLockedOut = false
+            out.append(.event(.codesCount))
+        }
         if let until = tone?.until, now >= until { play(nil, at: now, &out) }
     }
 
@@ -156,6 +163,11 @@ package struct Intercom {
     }
 
     // MARK: For the status document
+
+    /// For how long door codes are shut off; nil: they count.
+    package func lockedOut(at now: Instant) -> Duration? {
+        lockOut.until.flatMap { $0 > now ? $0 - now : nil }
+    }
 
     package var lightStatuses: [(name: String, line: LineReference, state: LEDState?, lit: Bool)] {
         lights.map { ($0.settings.name, $0.settings.line, $0.state, $0.isLit) }

@@ -2,6 +2,7 @@ package import Configuration
 package import Primitives
 package import UserAgent
 
+/// What happens to the door station: lines, calls, digits, requests, time.
 package enum IntercomInput: Sendable {
     /// A button's line shows this level since `time` (the kernel's stamp): at start, and at each edge.
     case level(button: String, high: Bool, at: Instant)
@@ -23,6 +24,7 @@ package enum IntercomInput: Sendable {
 /// How a digit came.
 package enum DigitSource: String, Equatable, Sendable { case rfc4733, info }
 
+/// What the door station does: lines, calls, sound, what is kept and told.
 package enum IntercomOutput: Sendable {
     case light(String, lit: Bool)
     case relay(door: String, on: Bool)
@@ -54,6 +56,7 @@ package enum CallTone: String, Equatable, Sendable {
     case ringback, busy, congestion, ended, waiting
 }
 
+/// What those who follow the events are told (INTERFACE section 5).
 package enum IntercomEvent: Equatable, Sendable {
     case button(name: String, action: PressDetector.Gesture)
     case light(name: String, state: LEDState?)
@@ -63,8 +66,11 @@ package enum IntercomEvent: Equatable, Sendable {
     case digit(CallKey, digit: UInt8?, by: DigitSource)
     /// Door codes are shut off for so long.
     case lockedOut(Duration)
+    /// Door codes count again.
+    case codesCount
 }
 
+/// For the log: what was decided or survived, and why.
 package struct IntercomNote: Equatable, Sendable {
     package enum Level: Sendable { case warning, notice, info }
     package var level: Level
@@ -84,6 +90,7 @@ package enum IntercomRequest: Equatable, Sendable {
     case open(door: String)
 }
 
+/// Why a request is not carried out.
 package enum IntercomRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     case unknown(String)
     case impossible(String)

@@ -31,7 +31,7 @@ package struct LockOut: Equatable, Sendable {
     /// A wrong code.
     /// - Returns: for how long codes are now shut off; nil: they are not.
     package mutating func wrongCode(of caller: String, at now: Instant) -> Duration? {
-        if let last = attempts.last, now - last.at > Self.forgotten { times = 0 }
+        if let last = [attempts.last?.at, until].compactMap({ $0 }).max(), now - last > Self.forgotten { times = 0 }
         attempts.append(Attempt(caller: caller, at: now))
         attempts.removeAll { now - $0.at > Self.perDevice.window }
         if attempts.count > Self.limit { attempts.removeFirst(attempts.count - Self.limit) }
@@ -59,7 +59,7 @@ package struct LockOut: Equatable, Sendable {
             }
         }
         package var savedAt: UTCTime
-        /// Milliseconds after `savedAt`; 0: not locked.
+        /// Until when codes were shut off the last time, milliseconds after `savedAt`, negative before it; 0: never.
         package var remaining: Int64
         package var times: Int
         package var attempts: [Attempt]
@@ -74,7 +74,7 @@ package struct LockOut: Equatable, Sendable {
 
     package func record(at now: Instant, wall: UTCTime) -> Record {
         Record(
-            savedAt: wall, remaining: until.map { max(0, ($0 - now).nanoseconds / 1_000_000) } ?? 0, times: times,
+            savedAt: wall, remaining: until.map { ($0 - now).nanoseconds / 1_000_000 } ?? 0, times: times,
             attempts: attempts.map {
                 Record.Attempt(caller: $0.caller, age: max(0, (now - $0.at).nanoseconds / 1_000_000))
             })
@@ -83,11 +83,14 @@ package struct LockOut: Equatable, Sendable {
     /// Goes on where the record ended. Where the clock is behind it, as on a board without a battery, no time is
     /// taken to have passed: a power cut never shortens a lock-out.
     package init(_ record: Record, at now: Instant, wall: UTCTime) {
-        let passed = max(0, wall.milliseconds.subtractingReportingOverflow(record.savedAt.milliseconds).partialValue)
         let limit = Self.longest.nanoseconds / 1_000_000
-        let remaining = min(max(0, record.remaining), limit) - passed
+        let memory = 2 * Self.forgotten.nanoseconds / 1_000_000
+        let (difference, overflow) = wall.milliseconds.subtractingReportingOverflow(record.savedAt.milliseconds)
+        let passed = overflow ? 0 : min(max(0, difference), memory)
         times = min(max(0, record.times), 16)
-        if remaining > 0 { until = now + .milliseconds(remaining) }
+        if record.remaining != 0 {
+            until = now + .milliseconds(min(max(-memory, record.remaining), limit) - passed)
+        }
         for attempt in record.attempts.suffix(Self.limit) {
             let age = min(max(0, attempt.age), limit) + min(passed, limit)
             attempts.append(Attempt(caller: attempt.caller, at: now - .milliseconds(age)))

@@ -1,5 +1,5 @@
 import CLinux
-import Glibc
+import EventLoop
 import Primitives
 
 /// The datagrams that wait at a socket, taken in one system call into storage made once.
@@ -32,7 +32,7 @@ final class Datagrams {
                         high: datagram.pointee.high, low: datagram.pointee.low, zone: datagram.pointee.zone)
                 // The kernel stamps by the time of day; what has passed since is the same on any clock.
                 let stamp = datagram.pointee.arrival
-                let present = wall ?? Self.wallClock
+                let present = wall ?? Clock.wallNanoseconds
                 wall = present
                 let age = stamp == 0 ? 0 : min(1_000_000_000, max(0, present - stamp))
                 // The octets stand first in the structure.
@@ -42,12 +42,5 @@ final class Datagrams {
             }
             if count < Int(PORTERO_BATCH) { return }
         }
-    }
-
-    /// Nanoseconds of the time of day.
-    private static var wallClock: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }

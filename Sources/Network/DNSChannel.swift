@@ -70,7 +70,7 @@ final class DNSChannel {
 
     private func watch(_ descriptor: Int32, _ readable: Bool, _ writable: Bool) {
         guard readable || writable else {
-            watches[descriptor] = nil
+            watches.removeValue(forKey: descriptor)?.end()
             return
         }
         var events: Events = []

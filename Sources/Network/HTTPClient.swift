@@ -103,15 +103,13 @@ package final class HTTPClient {
     }
 
     private func watch(_ descriptor: Int32, _ readable: Bool, _ writable: Bool) {
-        guard readable || writable else {
-            watches[descriptor] = nil
-            return
-        }
+        // libcurl may have closed a descriptor and opened another of the same number: never change, always anew. What is
+        // called back for comes from the watch's own handler, where it would outlive its place in the table.
+        watches.removeValue(forKey: descriptor)?.end()
+        guard readable || writable else { return }
         var events: Events = []
         if readable { events.insert(.readable) }
         if writable { events.insert(.writable) }
-        // libcurl may have closed a descriptor and opened another of the same number: never change, always anew.
-        watches[descriptor] = nil
         watches[descriptor] = try? loop.watch(descriptor, events) { [unowned self] ready in
             let isReadable = !ready.isDisjoint(with: [.readable, .failed, .hungUp])
             portero_http_process(http, descriptor, isReadable ? 1 : 0, ready.contains(.writable) ? 1 : 0)

@@ -37,8 +37,8 @@ package final class SIPSockets {
     }
 
     private let loop: EventLoop
-    private let options: SocketOptions
-    private let port: UInt16
+    private var options: SocketOptions
+    private var port: UInt16
     private let handler: (Event) -> Void
     private var timer: LoopTimer?
     /// Where sockets are still to be opened.
@@ -74,9 +74,7 @@ package final class SIPSockets {
         self.handler = handler
         interfaceIndex = options.interface.map { if_nametoindex($0) } ?? 0
         timer = try loop.timer { [unowned self] in runDeadlines() }
-        missing = (ipv6 ? [.anyV4, .anyV6] : [IPAddress.anyV4]).flatMap { any in
-            [Place(transport: .udp, any: any), Place(transport: .tcp, any: any)]
-        }
+        missing = Self.places(ipv6: ipv6)
         openMissing()
     }
 
@@ -144,6 +142,28 @@ package final class SIPSockets {
         else { return }
         interfaceIndex = index
         reopen()
+    }
+
+    /// Takes over other settings: the sockets are opened anew. Connections go on, except on an interface that is not
+    /// the one to use any more; those are reported as closed.
+    package func change(port: UInt16, ipv6: Bool, options: SocketOptions) {
+        if options.interface != self.options.interface {
+            for (number, connection) in connections {
+                forget(number)
+                report(.closed(connection.flow, .noRoute))
+            }
+        }
+        (self.port, self.options) = (port, options)
+        interfaceIndex = options.interface.map { if_nametoindex($0) } ?? 0
+        lastPort = nil
+        (datagrams, listeners, missing) = ([:], [:], Self.places(ipv6: ipv6))
+        openMissing()
+    }
+
+    private static func places(ipv6: Bool) -> [Place] {
+        (ipv6 ? [.anyV4, .anyV6] : [IPAddress.anyV4]).flatMap { any in
+            [Place(transport: .udp, any: any), Place(transport: .tcp, any: any)]
+        }
     }
 
     private func reopen() {

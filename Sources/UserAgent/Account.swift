@@ -1,4 +1,5 @@
-package import Primitives
+package import Configuration
+import Primitives
 package import SDP
 package import SIP
 
@@ -25,16 +26,16 @@ package struct Account: Equatable, Sendable {
     package var expires: UInt32 = 600
     package var autoAnswer: AutoAnswer = .never
     /// With `.header`: if not empty, who is believed. With `.list`: who is answered.
-    package var autoAnswerFrom: [CallerMatch] = []
+    package var autoAnswerFrom: [CallerPattern] = []
     package var autoAnswerAfter: Duration = .zero
-    package var acceptFrom: CallSources = .registrar
+    package var acceptFrom: AcceptFrom = .registrar
     /// In order of preference.
     package var codecs: [AudioCodec] = [.opus, .g722, .pcma, .pcmu]
-    package var dtmf: DTMFMode = .auto
+    package var dtmf: DTMFChoice = .auto
     /// Between keep-alives on UDP; zero: none (R6).
     package var keepAlive: Duration = .seconds(25)
     /// Added to every INVITE, in order.
-    package var headers: [(name: String, value: String)] = []
+    package var headers: [HeaderField] = []
     /// User part of the registered Contact, already decided: random ones are kept over restarts by the caller.
     package var contactUser: String
     /// Takes calls from its registrar whose Request-URI names no account.
@@ -51,18 +52,6 @@ package struct Account: Equatable, Sendable {
         self.password = password
         self.registrar = registrar
         self.contactUser = contactUser
-    }
-
-    package static func == (left: Account, right: Account) -> Bool {
-        left.name == right.name && left.uri == right.uri && left.displayName == right.displayName
-            && left.authUser == right.authUser && left.password == right.password
-            && left.registrar == right.registrar && left.outboundProxy == right.outboundProxy
-            && left.transport == right.transport && left.registers == right.registers && left.expires == right.expires
-            && left.autoAnswer == right.autoAnswer && left.autoAnswerFrom == right.autoAnswerFrom
-            && left.autoAnswerAfter == right.autoAnswerAfter && left.acceptFrom == right.acceptFrom
-            && left.codecs == right.codecs && left.dtmf == right.dtmf && left.keepAlive == right.keepAlive
-            && left.headers.elementsEqual(right.headers, by: ==) && left.contactUser == right.contactUser
-            && left.catchAll == right.catchAll && left.aliases == right.aliases
     }
 
     /// Whether the difference to `other` needs a new registration (identity, place or credentials), not only new rules.
@@ -82,29 +71,13 @@ package struct Password: Equatable, Sendable, CustomStringConvertible, CustomDeb
     package var debugDescription: String { "••••" }
 }
 
-package enum TransportChoice: Hashable, Sendable {
-    /// By SRV, then address, on UDP (T10).
-    case auto
-    case fixed(Transport)
+extension TransportChoice {
+    /// The one transport that is allowed; nil: by SRV, then address, on UDP (T10).
+    var fixed: Transport? {
+        switch self {
+        case .auto: nil
+        case .udp: .udp
+        case .tcp: .tcp
+        }
+    }
 }
-
-/// When calls are answered by themselves (I1, I2).
-package enum AutoAnswer: Hashable, Sendable { case never, always, header, list }
-
-/// Who may call at all (SEC1).
-package enum CallSources: Hashable, Sendable {
-    /// Only who sends along the registered flow: the registrar's addresses.
-    case registrar
-    case anyone
-    /// The registrar, and these hosts, networks and callers.
-    case listed([CallSource])
-}
-
-package enum CallSource: Hashable, Sendable {
-    case network(IPAddress, prefixLength: Int)
-    /// A host name, compared with the addresses that it resolves to.
-    case host(String)
-    case caller(CallerMatch)
-}
-
-package enum DTMFMode: Hashable, Sendable { case auto, rfc4733, info }

@@ -1,3 +1,4 @@
+import Configuration
 import Primitives
 import SIP
 
@@ -21,11 +22,11 @@ extension Agent {
     }
 
     mutating func answeredRoute(to remote: IPAddress, _ result: Connections.Result, at now: Instant) {
-        let local: IPAddress? = if case .flow(let flow) = result { flow.local.address } else { nil }
+        let local: SocketAddress? = if case .flow(let flow) = result { flow.local } else { nil }
         for key in keys() {
             guard let flow = registrations[key]?.flowInUse, flow.remote.address == remote else { continue }
             // First, so that nobody takes it for a way to the registrar.
-            if flow.transport.isStream, flow.local.address != local {
+            if flow.transport.isStream, flow.local.address != local?.address {
                 connections.close(flow, .noRoute, &wire, &connectionEvents)
             }
             update(key, at: now) { registration, random, out in
@@ -36,8 +37,8 @@ extension Agent {
     }
 
     /// Calls go on from another address (R8).
-    private mutating func moveCalls(to local: IPAddress, remote: IPAddress, at now: Instant) {
-        for (key, flow) in callFlows where flow.remote.address == remote && flow.local.address != local {
+    private mutating func moveCalls(to local: SocketAddress, remote: IPAddress, at now: Instant) {
+        for (key, flow) in callFlows where flow.remote.address == remote && !flow.leaves(from: local) {
             tell(key, .addressChanged, at: now)
         }
     }
@@ -54,7 +55,7 @@ extension Agent {
         var wanted: Set<Locator.Destination> = []
         for account in settings.accounts {
             if !account.registers { wanted.formUnion(account.servers) }
-            if case .listed(let list) = account.acceptFrom {
+            if case .sources(let list) = account.acceptFrom {
                 for case .host(let name) in list { wanted.insert(.host(name)) }
             }
         }
@@ -65,8 +66,15 @@ extension Agent {
 extension Account {
     /// Where its requests go, and its calls come from.
     var servers: [Locator.Destination] {
-        let choice: Transport? = if case .fixed(let transport) = transport { transport } else { nil }
-        return [outboundProxy ?? registrar].compactMap { Locator.Destination($0, transport: choice) }
+        [outboundProxy ?? registrar].compactMap { Locator.Destination($0, transport: transport.fixed) }
+    }
+}
+
+extension Flow {
+    /// Whether it begins at the address that the kernel takes now. The SIP port may be another one too; a connection
+    /// has a port of its own.
+    func leaves(from local: SocketAddress) -> Bool {
+        transport.isStream ? self.local.address == local.address : self.local == local
     }
 }
 

@@ -1,4 +1,5 @@
-import Primitives
+import Configuration
+package import Primitives
 import SIP
 
 /// What comes in, before the transactions: framing, limits, and who may send what (SEC1, SEC5).
@@ -22,6 +23,7 @@ extension Agent {
     /// A message of a stream.
     mutating func received(_ message: Message, _ flow: Flow, at now: Instant) {
         guard rates.admits(flow.remote.address, isKnown: isKnown(flow.remote.address), at: now) else { return }
+        if tellsMessages { wire.out.append(.event(.heard(message, flow))) }
         pass(message, flow, at: now)
     }
 
@@ -48,6 +50,9 @@ extension Agent {
 
     // MARK: Who sends
 
+    /// Whether an address is a known peer, which the limits of incoming connections spare (SEC4).
+    package func knows(_ address: IPAddress) -> Bool { isKnown(address) }
+
     /// Whether the source is a server of an account, named by one, or a peer of a request or call of ours.
     func isKnown(_ address: IPAddress) -> Bool {
         keys().contains { key in
@@ -63,13 +68,10 @@ extension Agent {
     }
 
     private func isListed(_ address: IPAddress, by account: Account) -> Bool {
-        guard case .listed(let list) = account.acceptFrom else { return false }
+        guard case .sources(let list) = account.acceptFrom else { return false }
         return list.contains { source in
-            switch source {
-            case .network(let network, let length): address.isWithin(network, prefixLength: length)
-            case .host(let name): sources.addresses(of: .host(name)).contains(address)
-            case .caller: false
-            }
+            if case .host(let name) = source { return sources.addresses(of: .host(name)).contains(address) }
+            return source.contains(address)
         }
     }
 
@@ -80,9 +82,9 @@ extension Agent {
         switch account.acceptFrom {
         case .registrar: return nil
         case .anyone: return .anyone
-        case .listed(let list):
+        case .sources(let list):
             if isListed(address, by: account) { return .listed }
-            let callers = list.compactMap { if case .caller(let match) = $0 { match } else { nil } }
+            let callers = list.compactMap { if case .caller(let pattern) = $0 { pattern } else { nil } }
             return AssertedCaller(request, standing: .listed).matches(callers) ? .listed : nil
         }
     }

@@ -25,6 +25,8 @@ package struct Agent {
     /// Between the first REGISTERs of accounts (R5).
     static let stagger = Duration.milliseconds(50)...Duration.milliseconds(250)
 
+    /// Whether `heard` tells each message of a stream, which the edge sees in portions only.
+    package var tellsMessages = false
     var settings: UserAgentSettings
     let capabilities: UserAgentCapabilities
     var wire: Wire

@@ -51,6 +51,7 @@ package struct LookupID: Hashable, Sendable {
     package init(_ number: UInt64) { self.number = number }
 }
 
+/// What the user agent hears: from the network, from its owner, from the clock.
 package enum UserAgentInput: Sendable {
     // From the sockets.
     /// A whole datagram, or octets of a stream in any portion.
@@ -86,6 +87,7 @@ package enum UserAgentInput: Sendable {
     case deadlineReached
 }
 
+/// A call to make; its key was numbered by who gives the order.
 package struct DialOrder: Sendable {
     package var call: CallKey
     package var uri: SIPURI
@@ -100,6 +102,7 @@ package struct DialOrder: Sendable {
     }
 }
 
+/// Why we end a call.
 package enum HangUpReason: Hashable, Sendable {
     case normal
     /// Another leg of the group answered: Reason SIP;cause=200 (I6).
@@ -109,6 +112,7 @@ package enum HangUpReason: Hashable, Sendable {
     case shutdown
 }
 
+/// What the user agent does and tells.
 package enum UserAgentOutput: Sendable {
     /// Along a flow: for UDP a whole datagram, for streams in order.
     case send([UInt8], Flow)
@@ -124,6 +128,7 @@ package enum UserAgentOutput: Sendable {
     case stopped
 }
 
+/// What the user agent tells its owner.
 package enum UserAgentEvent: Sendable {
     /// An account's state changed.
     case account(AccountStatus)
@@ -135,8 +140,11 @@ package enum UserAgentEvent: Sendable {
     case digit(CallKey, digit: UInt8)
     /// For the log: something was survived or decided.
     case note(UserAgentNote)
+    /// A whole message came along a stream: only while `Agent.tellsMessages` says so.
+    case heard(Message, Flow)
 }
 
+/// For the log: something was survived or decided.
 package struct UserAgentNote: Sendable {
     package enum Level: Sendable { case error, warning, notice, info, debug }
     package var level: Level
@@ -151,6 +159,7 @@ package struct UserAgentNote: Sendable {
     }
 }
 
+/// How an account stands, for the status document.
 package struct AccountStatus: Equatable, Sendable {
     package enum State: String, Sendable { case unregistered, registering, registered, failed, disabled }
     package var name: String
@@ -176,6 +185,7 @@ package struct AccountStatus: Equatable, Sendable {
     }
 }
 
+/// A call that came in and passed every check.
 package struct IncomingCall: Equatable, Sendable {
     package enum Answer: Equatable, Sendable {
         case ring
@@ -200,6 +210,7 @@ package struct IncomingCall: Equatable, Sendable {
     }
 }
 
+/// How a call stands, for the status document.
 package struct CallStatus: Equatable, Sendable {
     package enum Direction: String, Sendable { case outgoing, incoming }
     package enum State: String, Sendable {

@@ -171,6 +171,10 @@ struct Invocation {
             }
             task = request(.volume(of: control, level: level))
         }
+        if json, command != "status", command != "events" {
+            throw UsageError("\(command): --json does not belong here")
+        }
+        if stays, command != "demo" { throw UsageError("\(command): --stay does not belong here") }
         if let left = values.keys.min() ?? (headers.isEmpty ? nil : "--header") {
             throw UsageError("\(command): \(left) does not belong here")
         }

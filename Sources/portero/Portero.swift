@@ -88,6 +88,7 @@ import Primitives
     private static func ask(_ client: ControlClient, _ request: ControlRequest) -> ExitCode {
         send(client, request) { answer in
             if let id = answer["id"]?.string { write(id + "\n") }
+            for note in answer["notes"]?.elements ?? [] { complain(note.string ?? "") }
         }
     }
 

@@ -140,10 +140,78 @@ import Testing
         let first = try server { _ in .done(nil) }
         #expect(throws: SystemError.self) { try server { _ in .done(nil) } }
         first.stop()
-        try Data().write(to: URL(fileURLWithPath: path))
+        // A socket that nobody serves any more, as a crash leaves it.
+        #expect(leaveSocket() == 0)
+        #expect(FileManager.default.fileExists(atPath: path))
         let second = try server { _ in .done(nil) }
         second.stop()
         #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    private func leaveSocket() -> Int32 {
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        return with(path) { bind(socket, $0, $1) }
+    }
+
+    private func with(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
+    }
+
+    /// A path that is wrong must not cost the operator a file.
+    @Test func aFileThatIsNoSocketStays() throws {
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+        defer { unlink(path) }
+        #expect(throws: SystemError.self) { try server { _ in .done(nil) } }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+    }
+
+    /// Opens connections that say something and are left open or closed, from this thread: the kernel queues them.
+    private func connections(_ count: Int, saying text: String) -> [Int32] {
+        (0..<count).map { _ in
+            let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            #expect(with(path) { connect(socket, $0, $1) } == 0)
+            _ = text.withCString { send(socket, $0, strlen($0), Int32(MSG_NOSIGNAL.rawValue)) }
+            return socket
+        }
+    }
+
+    /// Whoever follows, stops in the middle of a request or vanishes: who asks is answered.
+    @Test func aCrowdKeepsNobodyOut() throws {
+        let server = try server { _ in .done(nil) }
+        defer { server.stop() }
+        let client = ControlClient(socket: path)
+        let request = "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"
+        var followers = connections(50, saying: request)
+        for _ in 0..<20 { try loop.turn(atMost: .milliseconds(5)) }
+        followers += connections(50, saying: request)
+        #expect(try whileServing { try client.send("GET", "/v1/status", body: nil).status } == 200)
+        for follower in followers { close(follower) }
+        #expect(try whileServing { try client.send("GET", "/v1/status", body: nil).status } == 200)
+        // Those that have gone are let go with the next event.
+        server.publish("{}")
+        let again = connections(20, saying: request)
+        let halves = connections(20, saying: "POST /v1/calls HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+        #expect(try whileServing { try client.send("GET", "/v1/status", body: nil).status } == 200)
+        for socket in again + halves { close(socket) }
+    }
+
+    @Test func namesAreDecodedOnce() throws {
+        var asked: [ControlRequest] = []
+        let server = try server { request in
+            asked.append(request)
+            return .done(nil)
+        }
+        defer { server.stop() }
+        let client = ControlClient(socket: path)
+        let message = ControlRequest.open(door: "50%25 ü").message
+        _ = try whileServing { try client.send(message.method, message.path, body: nil) }
+        #expect(asked == [.open(door: "50%25 ü")])
     }
 
     @Test func nobodyThere() {

@@ -104,7 +104,11 @@ import UserAgent
         #expect(!station.said().contains("relay front on"))
         station.pass(.seconds(299))
         station.status(call, .ended, cause: "normal")
+        #expect(!station.said().contains("codes count"))
         station.pass(.seconds(601))
+        #expect(station.said().contains("codes count"))
+        station.pass(.seconds(3600))
+        #expect(!station.said().contains("codes count"))
         let later = station.incoming(.automatic(after: .zero))
         station.status(later, .talking)
         station.key("4711", in: later)
@@ -128,6 +132,38 @@ import UserAgent
             now += .seconds(5 * 3600)
         }
         #expect(times == [900, 1800, 3600, 7200, 14400, 14400].map { .seconds($0) })
+    }
+
+    @Test func aDayWithoutAWrongCodeIsForgiven() {
+        var lockOut = LockOut()
+        for _ in 0..<5 { _ = lockOut.wrongCode(of: "a", at: .zero) }
+        // Over a restart in between, too.
+        let noon = Instant.zero + .seconds(12 * 3600)
+        let record = lockOut.record(at: noon, wall: UTCTime(milliseconds: 0))
+        var restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 0))
+        for hours in [6, 13] as [Int64] {
+            var later = hours == 6 ? lockOut : restored
+            let time = (hours == 6 ? noon : .zero) + .seconds(hours * 3600)
+            let times = (0..<5).compactMap { _ in later.wrongCode(of: "a", at: time) }
+            #expect(times == [hours == 6 ? .seconds(1800) : .seconds(900)])
+        }
+        restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 3_600_000))
+        #expect((0..<5).compactMap { _ in restored.wrongCode(of: "a", at: .zero) } == [.seconds(1800)])
+    }
+
+    /// A file that was damaged, or made to trip us.
+    @Test(arguments: [Int64.min, -1, 0, 1, .max], [Int64.min, -1, 0, 1, .max])
+    func anyRecordCanBeRead(saved: Int64, remaining: Int64) {
+        for age in [Int64.min, 0, .max] {
+            let record = LockOut.Record(
+                savedAt: UTCTime(milliseconds: saved), remaining: remaining, times: Int(truncatingIfNeeded: remaining),
+                attempts: [LockOut.Record.Attempt(caller: "a", age: age)])
+            for wall in [Int64.min, 0, .max] {
+                var lockOut = LockOut(record, at: .zero, wall: UTCTime(milliseconds: wall))
+                _ = lockOut.wrongCode(of: "a", at: .zero)
+                _ = lockOut.record(at: .zero, wall: UTCTime(milliseconds: wall))
+            }
+        }
     }
 
     @Test(arguments: [(0, true), (800_000, true), (900_000, false), (-5_000_000, true)])

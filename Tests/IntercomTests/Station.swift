@@ -126,7 +126,9 @@ struct Station {
             case .tone(let tone): "tone \(tone?.rawValue ?? "none")"
             case .volume(let step): "volume \(step)"
             case .keep: "keep"
-            case .event(let event): if case .lockedOut(let time) = event { "locked \(time)" } else { nil }
+            case .event(.lockedOut(let time)): "locked \(time)"
+            case .event(.codesCount): "codes count"
+            case .event: nil
             case .note: nil
             }
         }

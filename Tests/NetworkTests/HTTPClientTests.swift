@@ -8,6 +8,9 @@ import Testing
 /// A web server on the test's own loop: it answers the first chunk of a connection and closes.
 private final class WebServer {
     var respond: (_ request: String) -> String? = { _ in nil }
+    /// Instead: parts, one after another with a pause between them.
+    var parts: [String] = []
+    private var timer: LoopTimer?
     private(set) var requests: [String] = []
     private var sockets: SIPSockets?
 
@@ -17,10 +20,21 @@ private final class WebServer {
             guard case .chunk(let octets, let flow) = event else { return }
             let request = String(decoding: octets, as: UTF8.self)
             requests.append(request)
+            if !parts.isEmpty { return sendParts(flow, on: loop) }
             guard let response = respond(request) else { return }
             _ = sockets?.send(Array(response.utf8), along: flow)
             sockets?.close(flow)
         }
+    }
+
+    private func sendParts(_ flow: Flow, on loop: EventLoop) {
+        _ = sockets?.send(Array(parts.removeFirst().utf8), along: flow)
+        if parts.isEmpty {
+            sockets?.close(flow)
+            return
+        }
+        timer = try? loop.timer { [unowned self] in sendParts(flow, on: loop) }
+        timer?.set(deadline: loop.now + .milliseconds(400))
     }
 
     func url(_ path: String) throws -> String {
@@ -59,6 +73,21 @@ private final class WebServer {
         #expect(server.requests.count == 2)
         #expect(server.requests[0].hasPrefix("GET /a.ini HTTP/1.1\r\n"))
         #expect(server.requests[0].contains("\r\nUser-Agent: Portero/test\r\n"))
+    }
+
+    /// libcurl's own timers must not be what it lives by.
+    @Test(arguments: ["Content-Length: 6\r\n", "", "Content-Length: 7\r\n"])
+    func aSlowServerIsHeardToItsEnd(head: String) throws {
+        let server = try WebServer(on: loop)
+        server.parts = ["HTTP/1.1 200 OK\r\n", head, "Connection: close\r\n\r\nab", "cd", "ef", ""]
+        var request = HTTPClient.Request(url: try server.url(""))
+        request.timeLimit = .seconds(3600)
+        let answer = try get(request)
+        if head.contains("7") {
+            guard case .failed? = answer else { return #expect(Bool(false), "\(String(describing: answer))") }
+        } else {
+            #expect(answer == .document(Array("abcdef".utf8), etag: nil))
+        }
     }
 
     @Test func otherAnswersAreFailures() throws {

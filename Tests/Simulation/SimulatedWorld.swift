@@ -1,3 +1,4 @@
+package import Configuration
 package import Primitives
 package import SIP
 package import UserAgent
@@ -26,7 +27,7 @@ package final class SimulatedWorld {
 
     /// Adds a device at 192.0.2.`number` with one account at the PBX.
     package func addDevice(
-        _ name: String, number: UInt32, transport: Transport = .udp, _ change: (inout Account) -> Void = { _ in }
+        _ name: String, number: UInt32, transport: TransportChoice = .udp, _ change: (inout Account) -> Void = { _ in }
     ) -> SimulatedDevice {
         let registrar = SIPURI(host: Host(Self.pbxAddress.address), port: Self.pbxAddress.port)
         var uri = registrar
@@ -34,7 +35,7 @@ package final class SimulatedWorld {
         var account = Account(
             name: name, uri: uri, authUser: name, password: Password("secret"), registrar: registrar,
             contactUser: name + "-contact")
-        account.transport = .fixed(transport)
+        account.transport = transport
         account.keepAlive = .zero
         change(&account)
         let device = SimulatedDevice(
@@ -122,6 +123,7 @@ package final class SimulatedWorld {
         case .event(.call(let status)): device.calls[status.call, default: []].append(status)
         case .event(.digit(_, let digit)): device.digits.append(digit)
         case .event(.note(let note)): device.notes.append(note)
+        case .event(.heard): break
         case .stopped: device.isStopped = true
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Configuration
 import Primitives
 import SIP
 import Simulation
@@ -49,7 +50,7 @@ import UserAgent
 
     private func site(_ sequence: Sequence, method: SIPMethod) throws -> Site {
         var account = try Account.house(registrar: sequence.uri)
-        account.transport = .fixed(.tcp)
+        account.transport = .tcp
         account.registers = method == .register
         let site = Site([account])
         site.zone = Self.zone
@@ -126,7 +127,7 @@ import UserAgent
 
     @Test func aSilentServerIsLeftAfterEightSeconds() throws {
         var account = try Account.house(registrar: "sip:example.org")
-        account.transport = .fixed(.udp)
+        account.transport = .udp
         let site = Site([account])
         site.zone = { question in
             switch (question.kind, question.name) {
@@ -151,7 +152,7 @@ import UserAgent
 
     @Test func oneDeadServerDelaysNoOtherAccount() throws {
         var dead = try Account.house("dead", registrar: "sip:192.0.2.66")
-        dead.transport = .fixed(.tcp)
+        dead.transport = .tcp
         let site = Site([dead, try .house()])
         let registrar = Registrar(.accept(600))
         site.accepts = { _ in nil }
@@ -165,7 +166,7 @@ import UserAgent
 
     @Test func largeRequestsGoByTCPWhereTheServerHasIt() throws {
         var account = try Account.house()
-        account.headers = [("X-Long", String(repeating: "x", count: 1300))]
+        account.headers = [HeaderField(name: "X-Long", value: String(repeating: "x", count: 1300))]
         let site = TrustTests.site([account])
         var accepted = false
         site.accepts = { _ in accepted ? .success(()) : .failure(.refused) }

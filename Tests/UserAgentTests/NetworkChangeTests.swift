@@ -1,3 +1,4 @@
+import Configuration
 import Primitives
 import SIP
 import Testing
@@ -31,6 +32,17 @@ import UserAgent
         // Both in one request: the new one, and the old one with nothing left to live.
         let request = try #require(site.registers.first?.request)
         #expect(request.contacts.map(\.expires) == [600, 0])
+    }
+
+    @Test func aNewPortIsRegisteredLikeANewAddress() throws {
+        let registrar = Registrar(.accept(600))
+        let site = try registered(registrar)
+        site.port = 5070
+        site.give(.networkChanged)
+        site.run(for: .seconds(1))
+        #expect(site.registers.count == 1)
+        #expect(site.status?.contact == "sip:k7xhouse1@192.0.2.7:5070")
+        #expect(registrar.bindings.map(\.port) == [5070])
     }
 
     @Test func anUnrelatedInterfaceChangesNothing() throws {
@@ -124,7 +136,7 @@ import UserAgent
     @Test func connectionsFromDeadAddressesAreClosed() throws {
         let registrar = Registrar(.accept(600))
         var account = try Account.house()
-        account.transport = .fixed(.tcp)
+        account.transport = .tcp
         let site = Site([account])
         site.server = { registrar.answer($0, $1) }
         site.run(for: .seconds(1))
@@ -142,7 +154,7 @@ import UserAgent
     @Test func aLostConnectionIsMadeAgain() throws {
         let registrar = Registrar(.accept(600))
         var account = try Account.house()
-        account.transport = .fixed(.tcp)
+        account.transport = .tcp
         let site = Site([account])
         site.server = { registrar.answer($0, $1) }
         site.run(for: .seconds(1))
@@ -212,7 +224,7 @@ import UserAgent
     @Test func streamsArePingedAndSilenceIsDeathOnlyAfterAnAnswer() throws {
         let registrar = Registrar(.accept(3600))
         var account = try Account.house()
-        account.transport = .fixed(.tcp)
+        account.transport = .tcp
         let site = Site([account])
         site.server = { registrar.answer($0, $1) }
         site.run(for: .seconds(600))

@@ -11,6 +11,8 @@ final class Site {
     private(set) var agent: Agent
     /// Our address; nil: no network.
     var local: IPAddress? = Site.home
+    /// Our SIP port.
+    var port: UInt16 = 5060
     /// Answers to look-ups.
     var zone: (DNSQuestion) -> DNSAnswer = { _ in .records([]) }
     /// What a server says to a request, and after how long. nothing: it is silent.
@@ -151,7 +153,7 @@ final class Site {
         case .connect(let id, let target):
             guard let local else { return schedule(.connectFailed(id, .noRoute), after: .zero) }
             if target.transport == .udp {
-                let flow = Flow(transport: .udp, local: SocketAddress(local, 5060), remote: target.address)
+                let flow = Flow(transport: .udp, local: SocketAddress(local, port), remote: target.address)
                 return schedule(.connected(id, flow), after: .zero)
             }
             switch accepts(target) {
@@ -173,7 +175,7 @@ final class Site {
             if let input = decide(call) { decisions.append(input) }
         case .event(.call(let status)): calls.append(status)
         case .event(.note(let note)): notes.append(note)
-        case .event(.digit): break
+        case .event(.digit), .event(.heard): break
         case .stopped: isStopped = true
         }
     }

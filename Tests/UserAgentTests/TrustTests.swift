@@ -1,3 +1,4 @@
+import Configuration
 import Primitives
 import SIP
 import Testing
@@ -109,7 +110,7 @@ import UserAgent
 
     @Test func listedPeersMayCall() throws {
         var account = try Account.house()
-        account.acceptFrom = .listed([.network(.v4(0xC633_6400), prefixLength: 24)])
+        account.acceptFrom = .sources([.network(.v4(0xC633_6400), prefixLength: 24)])
         let site = Self.site([account])
         Self.give(try Self.invite("sip:house@192.0.2.7"), from: Self.stranger, to: site)
         #expect(site.incoming.count == 1)
@@ -122,7 +123,7 @@ import UserAgent
 
     @Test func listedCallersMayCall() throws {
         var account = try Account.house()
-        account.acceptFrom = .listed([.caller(try #require(CallerMatch("sip:2*@pbx.example.org")))])
+        account.acceptFrom = .sources([.caller(try #require(CallerPattern("sip:2*@pbx.example.org")))])
         let site = Self.site([account])
         Self.give(try Self.invite("sip:house@192.0.2.7"), from: Self.stranger, to: site)
         Self.give(
@@ -133,7 +134,7 @@ import UserAgent
 
     @Test func namedHostsMayCall() throws {
         var account = try Account.house()
-        account.acceptFrom = .listed([.host("phone.example.org")])
+        account.acceptFrom = .sources([.host("phone.example.org")])
         let site = Site([account])
         let registrar = Registrar(.accept(600))
         site.server = { registrar.answer($0, $1) }
@@ -274,7 +275,7 @@ import UserAgent
     @Test func onlyTheCallersNamedAreAnswered() throws {
         var account = try Account.house()
         account.autoAnswer = .header
-        account.autoAnswerFrom = [try #require(CallerMatch("sip:100@pbx.example.org"))]
+        account.autoAnswerFrom = [try #require(CallerPattern("sip:100@pbx.example.org"))]
         account.autoAnswerAfter = .seconds(2)
         let site = Self.site([account])
         // From says one thing, the registrar's assertion another: that counts (I7).
@@ -294,7 +295,7 @@ import UserAgent
         var account = try Account.house()
         account.acceptFrom = .anyone
         account.autoAnswer = .list
-        account.autoAnswerFrom = [try #require(CallerMatch("sip:100@pbx.example.org"))]
+        account.autoAnswerFrom = [try #require(CallerPattern("sip:100@pbx.example.org"))]
         let site = Self.site([account])
         let headers: Headers = [.pAssertedIdentity: "<sip:100@pbx.example.org>"]
         Self.give(try Self.invite("sip:house@192.0.2.7", headers: headers), from: Self.stranger, to: site)

@@ -58,8 +58,8 @@ extension Appliance {
                     "call": .string(call.description), "digit": digit.map { .string(String(UnicodeScalar($0))) },
                     "by": .string(source.rawValue),
                 ])
-        case .lockedOut(let time):
-            raise("door codes", "shut off for \(Int(time.inSeconds / 60)) min after too many wrong ones")
+        case .lockedOut(let time): raiseLockOut(time)
+        case .codesCount: clear(Self.codesFault)
         }
     }
 
@@ -90,6 +90,13 @@ extension Appliance {
             callRecords[status.call] = nil
             if callRecords.isEmpty { resetSpeaker() }
         }
+    }
+
+    private static let codesFault = "door codes"
+
+    func raiseLockOut(_ time: Duration) {
+        let minutes = Int((time.inSeconds / 60).rounded(.up))
+        raise(Self.codesFault, "shut off for \(minutes) min after too many wrong ones")
     }
 
     private func keep(_ lockOut: LockOut) {

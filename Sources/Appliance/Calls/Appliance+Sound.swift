@@ -45,6 +45,11 @@ extension Appliance {
         var settings = MediaSettings(configuration)
         if let speaker = sound.speaker.flatMap({ DeviceName($0) }) { settings.speaker = speaker }
         engine.apply(settings)
+        // Nobody asks any more whether a device is there that is named no more.
+        let rings = configuration.accounts.compactMap { $0.ringDevice.flatMap { DeviceName($0.description) } }
+        let named = Set(
+            ([settings.speaker, settings.microphone, settings.ringer] + rings).map { "audio \($0?.description ?? "")" })
+        clear { $0.hasPrefix("audio ") && !named.contains($0) }
     }
 
     // MARK: Ringer and tones
@@ -110,10 +115,10 @@ extension Appliance {
             audioChanged(role, device, "open")
             journal.log(.audio, .info, "\(role.word): \(device) is open")
         case .deviceFailed(let role, let device, let error):
-            raise("audio \(device)", "\(error); tried again every second")
+            raise("audio \(device)", "\(role.word): \(error.cause); tried again until it opens")
             audioChanged(role, device, "failed")
         case .deviceLost(let role, let device, let error):
-            raise("audio \(device)", "\(error); tried again every second")
+            raise("audio \(device)", "\(role.word): \(error.cause); tried again until it opens")
             audioChanged(role, device, "lost")
         case .soundFailed(let error):
             journal.log(.audio, .warning, "ring sound: \(error); the built-in ring sounds instead")

@@ -9,6 +9,7 @@ internal import UserAgent
 /// What people and programs ask for over the control socket, answered at once.
 extension Appliance {
     func perform(_ request: ControlRequest) -> ControlResult {
+        if isStopping, request != .status { return .impossible("the appliance is stopping") }
         switch request {
         case .status: return .done(statusDocument)
         case .press(let button, let time):
@@ -21,7 +22,10 @@ extension Appliance {
         case .call(let action, let id): return perform(action, id)
         case .open(let door): return ask(.open(door: door))
         case .speaker(let device):
-            guard let name = DeviceName(device) else { return .malformed("device: no such device: \(device)") }
+            guard device.utf8.count <= Self.deviceNameLimit, let name = DeviceName(device) else {
+                return .malformed("device: no such device: \(device.prefix(Self.deviceNameLimit))")
+            }
+            if callRecords.isEmpty { return .impossible("no call: the loudspeaker is switched during one") }
             setSpeaker(name)
             return .done(nil)
         case .volume(let control, let level):
@@ -107,6 +111,9 @@ extension Appliance {
         take(.agent(input(name)))
         return .done(nil)
     }
+
+    /// Octets of a device's name.
+    private static let deviceNameLimit = 256
 
     // MARK: Log
 

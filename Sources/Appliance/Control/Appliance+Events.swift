@@ -40,6 +40,11 @@ extension Appliance {
         if faults.faults.isEmpty { take(.intercom(.fault(false))) }
     }
 
+    /// Clears the faults of things that are not there any more.
+    func clear(where isGone: (String) -> Bool) {
+        for what in faults.things where isGone(what) { clear(what) }
+    }
+
     private func domain(of what: String) -> LogDomain {
         switch what.prefix(while: { $0 != " " }) {
         case "audio": .audio
@@ -47,6 +52,7 @@ extension Appliance {
         case "door": .door
         case "sip": .network
         case "account": .sip
+        case "api": .api
         default: .config
         }
     }

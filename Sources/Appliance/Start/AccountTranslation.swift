@@ -42,34 +42,13 @@ struct AccountTranslation {
             contactUser: contactUser)
         account.displayName = settings.displayName ?? deviceName ?? ""
         account.outboundProxy = settings.outboundProxy.flatMap { self.uri($0, of: settings.name) }
-        switch settings.transport {
-        case .auto: account.transport = .auto
-        case .udp: account.transport = .fixed(.udp)
-        case .tcp: account.transport = .fixed(.tcp)
-        }
+        account.transport = settings.transport
         account.registers = settings.registers
         account.expires = UInt32(clamping: settings.expires.nanoseconds / 1_000_000_000)
-        switch settings.autoAnswer {
-        case .never: account.autoAnswer = .never
-        case .always: account.autoAnswer = .always
-        case .header: account.autoAnswer = .header
-        case .list: account.autoAnswer = .list
-        }
-        account.autoAnswerFrom = settings.autoAnswerFrom.compactMap { CallerMatch($0.description) }
+        account.autoAnswer = settings.autoAnswer
+        account.autoAnswerFrom = settings.autoAnswerFrom
         account.autoAnswerAfter = settings.autoAnswerAfter
-        switch settings.acceptFrom {
-        case .registrar: account.acceptFrom = .registrar
-        case .anyone: account.acceptFrom = .anyone
-        case .sources(let sources):
-            account.acceptFrom = .listed(
-                sources.compactMap { source in
-                    switch source {
-                    case .host(let host): .host(host)
-                    case .network(let address, let length): .network(address, prefixLength: length)
-                    case .caller(let pattern): CallerMatch(pattern.description).map { .caller($0) }
-                    }
-                })
-        }
+        account.acceptFrom = settings.acceptFrom
         account.codecs = settings.codecs.map { name in
             switch name {
             case .opus: .opus
@@ -78,13 +57,9 @@ struct AccountTranslation {
             case .pcmu: .pcmu
             }
         }
-        switch settings.dtmf {
-        case .auto: account.dtmf = .auto
-        case .rfc4733: account.dtmf = .rfc4733
-        case .info: account.dtmf = .info
-        }
+        account.dtmf = settings.dtmf
         account.keepAlive = settings.keepAlive
-        account.headers = settings.headers.map { ($0.name, $0.value) }
+        account.headers = settings.headers
         account.catchAll = settings.catchAll
         account.aliases = settings.aliases
         return account

@@ -17,6 +17,7 @@ extension Appliance {
 
     /// Reads a source and, if it has no fault, goes on by it.
     func takeOver(_ source: ConfigurationSource, as state: ConfigurationState) -> ControlResult {
+        if isStopping { return .impossible("the appliance is stopping") }
         let files: [ConfigurationFile]
         do throws(UnreadableFile) {
             files = try source.load()
@@ -36,7 +37,10 @@ extension Appliance {
         clear("configuration")
         publish("configuration", ["state": .string(state.rawValue)])
         journal.log(.config, .notice, "configuration taken over: \(source.path)")
-        var notes: [JSON] = difference.waitingForStart.map { .string("\($0) waits for the next start") }
+        var running = configuration
+        running.device = startedDevice
+        let waiting = Configuration.difference(from: running, to: new).waitingForStart
+        var notes: [JSON] = waiting.map { .string("\($0) waits for the next start") }
         notes += reading.warnings.map { .string($0.warningDescription) }
         return .done(.members(["notes": notes.isEmpty ? nil : .array(notes)]))
     }
@@ -59,11 +63,8 @@ extension Appliance {
         if old.network.sipPort != new.network.sipPort || old.network.ipv6 != new.network.ipv6
             || old.network.interface != new.network.interface
         {
-            do throws(SystemError) {
-                try openSockets()
-            } catch {
-                raise("sip", "\(error)")
-            }
+            clear { $0.hasPrefix("sip ") }
+            sockets?.change(port: new.network.sipPort, ipv6: new.network.ipv6, options: socketOptions)
             take(.agent(.networkChanged))
         }
         configureAgent()
@@ -77,7 +78,11 @@ extension Appliance {
             deviceName: configuration.device.name, credentials: .ofProcess, identity: identity, random: .system)
         let settings = translation.settings(for: configuration, product: Version.product)
         identity = translation.identity
-        for account in configuration.accounts { clear("account \(account.name)") }
+        // A fault stays where nothing changed: the registrar has not said anything else since.
+        let unchanged = Set(
+            settings.accounts.filter { agentSettings.accounts.contains($0) }.map { "account \($0.name)" })
+        clear { $0.hasPrefix("account ") && !unchanged.contains($0) }
+        agentSettings = settings
         for (account, text) in translation.problems { raise("account \(account)", text) }
         saveIdentity()
         take(.agent(.configure(settings)))

@@ -1,3 +1,4 @@
+internal import API
 internal import Configuration
 internal import EventLoop
 internal import Glibc
@@ -39,12 +40,21 @@ extension Appliance {
             let appliance = try Appliance(
                 loop: EventLoop(), source: source, configuration: configuration, state: state, options: options)
             if state != .lastGood { appliance.save(.lastGood, Array(configuration.text.utf8)) }
-            for fault in faults { appliance.raise("configuration", fault) }
+            if state == .lastGood { appliance.tellLastGood(faults) }
             return try appliance.run()
         } catch {
             complain("portero: \(error)")
             return 1
         }
+    }
+
+    /// The faulty file is a fault of the appliance too, for as long as it runs on the last good configuration.
+    private func tellLastGood(_ texts: [String]) {
+        let more = texts.count > 1 ? " (and \(texts.count - 1) more)" : ""
+        raise("configuration", "running on the last good one: \(texts.first ?? "")\(more)")
+        publish(
+            "configuration",
+            ["state": .string(configurationState.rawValue), "faults": .array(texts.map { .string($0) })])
     }
 
     private static func read(_ source: ConfigurationSource) -> (faults: [String], configuration: Configuration?) {

@@ -48,7 +48,8 @@ extension Call {
         let displayName = account.displayName.isEmpty ? nil : account.displayName
         outgoing = OutgoingInvite(
             from: NameAddress(account.uri.addressOfRecord, displayName: displayName, parameters: ["tag": tag]),
-            to: NameAddress(target.addressOfRecord), headers: account.headers + order.headers, routes: routes,
+            to: NameAddress(target.addressOfRecord),
+            headers: account.headers.map { ($0.name, $0.value) } + order.headers, routes: routes,
             target: target, tried: [target], cseq: 0)
         invite(flow: flow, at: now, &out)
         tell(&out)

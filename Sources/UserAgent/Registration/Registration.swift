@@ -171,8 +171,8 @@ struct Registration {
         if attempt == nil, state == .failed, !isHeldBack, nextAttempt != nil { restart(at: now, &out) }
     }
 
-    /// Which address the kernel takes to the registrar now; nil: no route.
-    mutating func route(from local: IPAddress?, random: inout Randomness, at now: Instant, _ out: inout [Output]) {
+    /// From where a datagram to the registrar would leave now; nil: no route.
+    mutating func route(from local: SocketAddress?, random: inout Randomness, at now: Instant, _ out: inout [Output]) {
         guard account.registers, state != .disabled else { return }
         let present = flowInUse
         guard let local else {
@@ -184,7 +184,7 @@ struct Registration {
                 reason: "no route to \(present.remote.address)", at: now, &out)
         }
         guard let present else { return }
-        if present.local.address != local {
+        if !present.leaves(from: local) {
             binding?.isLost = true
             restart(at: now, &out)
         } else if binding?.isLost == true, attempt == nil {

@@ -12,6 +12,7 @@ package enum RequestEvent: Sendable {
     case failed(RequestID, RequestFailure)
 }
 
+/// Why a request is to be composed now.
 package enum RequestOccasion: Hashable, Sendable {
     case first
     /// For another target or another transport: the same Call-ID and CSeq (T11).
@@ -20,6 +21,7 @@ package enum RequestOccasion: Hashable, Sendable {
     case authorized
 }
 
+/// Why a request has no response.
 package enum RequestFailure: Error, Hashable, Sendable {
     case notLocated(Locator.Failure)
     case transport(TransportFailure)

@@ -114,7 +114,7 @@ struct Requester {
             events.append(.ready(id, flow, .first))
             return id
         }
-        let fixed: Transport? = if case .fixed(let transport) = account.transport { transport } else { nil }
+        let fixed = account.transport.fixed
         guard let destination = Locator.Destination(path.nextHop, transport: fixed) else {
             events.append(.failed(id, .notLocated(.transportNotSupported)))
             return id

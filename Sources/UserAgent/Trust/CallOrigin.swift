@@ -1,3 +1,4 @@
+import Configuration
 import Primitives
 import SIP
 
@@ -27,9 +28,9 @@ struct AssertedCaller {
         self.name = String(String.UnicodeScalarView(name.unicodeScalars.filter { !$0.properties.isControl }))
     }
 
-    func matches(_ patterns: [CallerMatch]) -> Bool {
-        let user = uri.scheme == .tel ? uri.numberDigits : uri.user
-        return patterns.contains { $0.matches(user: user, host: uri.host?.text ?? "") }
+    func matches(_ patterns: [CallerPattern]) -> Bool {
+        let user = uri.scheme == .tel ? uri.numberDigits : uri.escapedUser
+        return patterns.contains { $0.matches(user: user, host: uri.host?.description ?? "") }
     }
 }
 
@@ -55,20 +56,5 @@ extension Account {
             }
         if isAllowed { return .automatic(after: max(autoAnswerAfter, asked?.delay ?? .zero)) }
         return asked?.isRequired == true ? nil : .ring
-    }
-}
-
-extension IPAddress {
-    /// Whether it lies in a network.
-    func isWithin(_ network: IPAddress, prefixLength: Int) -> Bool {
-        let (own, other) = (octets, network.octets)
-        guard own.count == other.count else { return false }
-        var left = max(0, min(prefixLength, own.count * 8))
-        for (a, b) in zip(own, other) where left > 0 {
-            let mask = left >= 8 ? 0xFF : UInt8(truncatingIfNeeded: 0xFF00 >> left)
-            if a & mask != b & mask { return false }
-            left -= 8
-        }
-        return true
     }
 }
