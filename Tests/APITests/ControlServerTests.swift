@@ -176,7 +176,7 @@ import Testing
         (0..<count).map { _ in
             let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
             #expect(with(path) { connect(socket, $0, $1) } == 0)
-            _ = text.withCString { send(socket, $0, strlen($0), Int32(MSG_NOSIGNAL.rawValue)) }
+            _ = text.withCString { send(socket, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
             return socket
         }
     }

@@ -166,7 +166,7 @@ final class House {
     }
 
     /// The level of a simulated line.
-    func level(_ line: String) -> Bool? { appliance.panel?.lines.simulation.level(line) }
+    func level(_ line: String) -> Bool? { appliance.simulation?.level(line) }
 
     func untilRegistered() throws {
         try until("registered") { accountStates.values.allSatisfy { $0 == "registered" } }

@@ -133,7 +133,7 @@ final class PBX {
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let count = withUnsafeMutablePointer(to: &address) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    recvfrom(socket, &octets, octets.count, Int32(MSG_DONTWAIT.rawValue), $0, &length)
+                    recvfrom(socket, &octets, octets.count, Int32(MSG_DONTWAIT), $0, &length)
                 }
             }
             if count < 0 { return }

@@ -88,11 +88,11 @@ import Testing
     @Test func aHeldButtonIsReleasedAfterwards() throws {
         let house = try House()
         try house.untilRegistered()
-        house.appliance.panel?.lines.simulation.set("bell", false)
+        house.appliance.simulation?.set("bell", false)
         try house.until("pressed") { house.status["buttons"]?.elements.first?["pressed"] == .bool(true) }
         try house.reload(house.text(rest: "[contact x]\nuri = sip:x@127.0.0.1"))
         #expect(house.status["buttons"]?.elements.first?["pressed"] == .bool(true))
-        house.appliance.panel?.lines.simulation.set("bell", true)
+        house.appliance.simulation?.set("bell", true)
         try house.until("released") { house.status["buttons"]?.elements.first?["pressed"] == .bool(false) }
         #expect(house.events("button").compactMap { $0["action"]?.string } == ["press", "release"])
     }

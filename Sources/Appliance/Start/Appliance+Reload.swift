@@ -1,4 +1,4 @@
-internal import API
+package import API
 internal import Configuration
 internal import EventLoop
 internal import Primitives
@@ -7,7 +7,7 @@ internal import UserAgent
 /// Reads the configuration again and changes only what changed.
 extension Appliance {
     /// `portero reload`, SIGHUP, `systemctl reload`: a bad file changes nothing.
-    func reload() -> ControlResult {
+    package func reload() -> ControlResult {
         notifier.reloading()
         defer { notifier.ready() }
         let result = takeOver(source, as: source.provisioned == nil ? .current : .provisioned)
