@@ -83,17 +83,6 @@ import Testing
         }
     }
 
-    /// Every key that the configuration knows stands in README.md.
-    @Test func theReadmeKnowsEveryKey() throws {
-        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
-        let words = Set(
-            readme.components(separatedBy: CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz-").inverted))
-        for kind in Configuration.manual {
-            #expect(readme.contains("[\(kind.kind)"), "[\(kind.kind)]")
-            for key in kind.keys { #expect(words.contains(key.name), "[\(kind.kind)] \(key.name)") }
-        }
-    }
-
     /// The README's file works as it stands.
     @Test func theReadmesFileHasNoFault() throws {
         let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
