@@ -103,7 +103,7 @@ import Testing
         let good = try write("good.ini", settings)
         #expect(try run("check", good) == Outcome(code: 0, output: "", error: ""))
         #expect(try run("--config", good, "check") == Outcome(code: 0, output: "", error: ""))
-        let bad = try write("bad.ini", settings + "[led m]\nline = sim:led\nidel = on\n[x]\n")
+        let bad = try write("bad.ini", settings + "[led m]\nline = sim:led\nidl = on\n[x]\n")
         let outcome = try run("check", bad)
         #expect(outcome.code == 1)
         #expect(outcome.error.hasPrefix(bad + ":14: warning: "))
