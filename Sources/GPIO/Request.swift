@@ -54,8 +54,7 @@ struct Request: ~Copyable {
         var lost: Int32 = 0
         var batch = [portero_gpio_edge](repeating: portero_gpio_edge(), count: Int(portero_gpio_batch))
         let count = portero_gpio_read(pointer, &batch, &lost)
-        if count < 0 { return errno == EAGAIN || errno == EINTR ? ([], false) : nil }
-        let edges = batch.prefix(Int(count)).map { (nanoseconds: $0.nanoseconds, level: $0.level != 0) }
-        return (edges, lost != 0)
+        if count < 0 && errno != EAGAIN && errno != EINTR { return nil }
+        return (batch.prefix(max(0, Int(count))).map { ($0.nanoseconds, $0.level != 0) }, lost != 0)
     }
 }
