@@ -31,6 +31,8 @@ package struct Account: Equatable, Sendable {
     package var acceptFrom: AcceptFrom = .registrar
     /// In order of preference.
     package var codecs: [AudioCodec] = [.opus, .g722, .pcma, .pcmu]
+    /// What we send at most with Opus, bits a second.
+    package var opusBitRate = 24_000
     package var dtmf: DTMFChoice = .auto
     /// Between keep-alives on UDP; zero: none (R6).
     package var keepAlive: Duration = .seconds(25)

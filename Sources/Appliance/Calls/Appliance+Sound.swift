@@ -82,9 +82,11 @@ extension Appliance {
     /// Starts or changes a call's sound; nil stops it.
     func setMedia(ofCall number: Int, _ plan: MediaPlan?, byItself: Bool, account: String?, pair: RTPPortPair?) {
         let key = CallKey(number)
-        guard let plan else { return engine.stop(key) }
+        guard var plan else { return engine.stop(key) }
         guard let pair else { return raise("rtp", "call c\(number): no ports at \(plan.local)") }
-        let complexity = account.flatMap { configuration.account(named: $0) }?.opusComplexity ?? 5
+        let settings = account.flatMap { configuration.account(named: $0) }
+        let complexity = settings?.opusComplexity ?? 5
+        if settings?.opusFEC == false { plan.opus.forwardErrorCorrection = false }
         do throws(AudioError) {
             try engine.start(
                 key, plan, ports: pair, options: CallOptions(opusComplexity: complexity, autoAnswered: byItself))

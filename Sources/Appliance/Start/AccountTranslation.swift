@@ -58,6 +58,7 @@ struct AccountTranslation {
             }
         }
         account.dtmf = settings.dtmf
+        if let bitRate = settings.opusBitrate { account.opusBitRate = bitRate }
         account.keepAlive = settings.keepAlive
         account.headers = settings.headers
         account.catchAll = settings.catchAll

@@ -303,7 +303,8 @@ struct Call {
         var local =
             negotiation?.local
             ?? LocalMedia(
-                codecs: account.codecs, address: address, port: port.number, telephoneEvents: account.dtmf != .info)
+                codecs: account.codecs, address: address, port: port.number, telephoneEvents: account.dtmf != .info,
+                opusBitRate: account.opusBitRate)
         local.address = address
         local.port = port.number
         return local
