@@ -37,7 +37,7 @@ extension Demo {
     }
 
     private func turn(atMost wait: Duration) throws(Failure) {
-        guard !appliance.isStopping || isEnding else { throw Failure(description: "interrupted") }
+        guard isLeaving || !appliance.isStopping else { throw Failure(description: "interrupted") }
         try turnLoop(atMost: wait)
     }
 
@@ -47,6 +47,13 @@ extension Demo {
         } catch {
             throw Failure(description: "\(error)")
         }
+    }
+
+    /// Lets everything run for a while, for a reader.
+    func pause(_ time: Duration) throws(Failure) {
+        guard pauses else { return }
+        let end = loop.now + time
+        while loop.now < end { try turn(atMost: end - loop.now) }
     }
 
     // MARK: The appliance
@@ -125,6 +132,7 @@ extension Demo {
     func stay() throws(Failure) {
         say("goes on until interrupted; try: portero --socket \(folder.path)/portero.sock press bell")
         while !appliance.isStopping { try turnLoop(atMost: .seconds(1)) }
+        isLeaving = true
     }
 
     /// Lets the appliance say goodbye, which takes at most 3 s.
@@ -140,6 +148,7 @@ extension Demo {
 
     /// After a failure: the appliance still takes its leave.
     func abandon() {
+        isLeaving = true
         appliance.stop()
         try? finish()
     }

@@ -13,11 +13,19 @@ extension Demo {
             !self.exchange.bindings(of: "kitchen").isEmpty
         }
         try registers(from: Self.addresses.first)
+        try pause(.seconds(1))
         try bellRings()
-        try soundFlows("the phone")
+        try soundFlows()
+        try pause(.seconds(2))
         try phoneHangsUp()
+        try pause(.seconds(1))
         try answersByItself()
+        try soundFlows()
+        try pause(.seconds(2))
+        try phoneHangsUp()
+        try pause(.seconds(1))
         try addressChanges()
+        try pause(.seconds(1))
         if stays { try stay() }
         try stops()
         say("all \(steps) steps were observed")
@@ -51,10 +59,11 @@ extension Demo {
         try light("talking")
     }
 
-    private func soundFlows(_ whom: String) throws(Failure) {
+    private func soundFlows() throws(Failure) {
         hearing = nil
+        recording.listenAnew()
         try observe({ self.heardAtPhone }, within: Self.patience) {
-            "\(whom) hears the door's microphone: \(Int(Self.doorTone)) Hz at \(Self.decibels($0)) dBFS"
+            "the phone hears the door's microphone: \(Int(Self.doorTone)) Hz at \(Self.decibels($0)) dBFS"
         }
         try observe({ self.heardAtDoor }, within: Self.patience) {
             "the door's loudspeaker says the phone's voice: \(Int(Self.phoneTone)) Hz at \(Self.decibels($0)) dBFS"
@@ -78,8 +87,6 @@ extension Demo {
             self.isTalking("incoming") && self.phoneEvents.contains { if case .answered = $0 { true } else { false } }
         }
         try light("talking")
-        try soundFlows("the phone")
-        try phoneHangsUp()
     }
 
     private func addressChanges() throws(Failure) {
@@ -91,7 +98,7 @@ extension Demo {
     }
 
     private func stops() throws(Failure) {
-        isEnding = true
+        isLeaving = true
         appliance.stop()
         try finish()
         try observe("the appliance has stopped and taken its registrations away", within: Self.patience) {

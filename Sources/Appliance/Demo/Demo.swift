@@ -19,7 +19,7 @@ package final class Demo {
     /// How long a step may take that waits for nothing but the machine.
     static let patience = Duration.seconds(5)
     /// How long the phone rings, so that the light is seen.
-    static let ringing = Duration.milliseconds(2500)
+    static let ringing = Duration.seconds(3)
     /// The door's microphone and the phone's voice, hertz.
     static let doorTone = 440.0
     static let phoneTone = 1000.0
@@ -36,26 +36,29 @@ package final class Demo {
     let address = DemoAddress(addresses.first)
     let exchange: DemoExchange
     let appliance: Appliance
-    let recording: DemoRecording
 
+    var recording: DemoRecording
     var phoneEvents: [Phone.Event] = []
     var hearing: Hearing?
     var events: [JSON] = []
     /// How often the light went on or off since the last step that counts it.
     var lightChanges = 0
     var steps = 0
-    /// The demo itself has stopped the appliance: nobody interrupts.
-    var isEnding = false
+    /// The end has come that was asked for; any other is an interruption.
+    var isLeaving = false
+    /// Waits between the steps for a reader.
+    let pauses: Bool
 
     /// Runs the demo.
     /// - Parameters:
     ///   - stays: go on after the steps, until interrupted.
+    ///   - pauses: take the time that a reader needs.
     ///   - write: takes the transcript, a line with its end at a time.
     /// - Returns: whether each step was observed.
-    package static func run(stays: Bool, _ write: @escaping (String) -> Void) -> Bool {
+    package static func run(stays: Bool, pauses: Bool = true, _ write: @escaping (String) -> Void) -> Bool {
         Signal.blockAll()
         do {
-            let demo = try Demo(write)
+            let demo = try Demo(pauses: pauses, write)
             do throws(Failure) {
                 try demo.perform(stays: stays)
                 return true
@@ -70,8 +73,9 @@ package final class Demo {
         }
     }
 
-    private init(_ write: @escaping (String) -> Void) throws {
+    private init(pauses: Bool, _ write: @escaping (String) -> Void) throws {
         self.write = write
+        self.pauses = pauses
         loop = try EventLoop()
         start = loop.now
         folder = try TemporaryFolder()

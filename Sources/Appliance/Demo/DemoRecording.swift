@@ -10,6 +10,16 @@ struct DemoRecording {
     private static let rateOffset = 24
 
     let path: String
+    /// Where listening begins: what was recorded before does not count.
+    private var start = headerLength
+
+    init(path: String) { self.path = path }
+
+    /// Forgets what is recorded so far.
+    mutating func listenAnew() {
+        var status = stat()
+        if stat(path, &status) == 0 { start = max(Self.headerLength, Int(status.st_size)) }
+    }
 
     /// Amplitude of a tone in the last 200 ms, 0…1 of full scale; nil if less is recorded.
     func amplitude(hertz: Double) -> Double? {
@@ -22,7 +32,7 @@ struct DemoRecording {
         let length = rate / 5 * 2
         let end = Int(lseek(descriptor, 0, SEEK_END))
         var octets = [UInt8](repeating: 0, count: length)
-        guard length > 0, end >= Self.headerLength + length,
+        guard length > 0, end >= start + length,
             pread(descriptor, &octets, length, off_t(end - length)) == length
         else { return nil }
         let samples = stride(from: 0, to: length, by: 2).map {
