@@ -17,7 +17,7 @@ package final class Demo {
     }
 
     /// How long a step may take that waits for nothing but the machine.
-    static let patience = Duration.seconds(5)
+    static let patience = Duration.seconds(20)
     /// How long the phone rings, so that the light is seen.
     static let ringing = Duration.seconds(3)
     /// The door's microphone and the phone's voice, hertz.
