@@ -8,7 +8,7 @@ extension Agent {
         var start = now
         for account in accounts {
             let key = addAccount(account, at: now)
-            registrations[key]?.start(at: start)
+            update(key, at: now) { registration, _, _ in registration.start(at: start) }
             if account.registers { start += wire.random.duration(in: Self.stagger) }
         }
     }
@@ -66,7 +66,10 @@ extension Agent {
             owners[id] = nil
             requester.abandon(id, &wire, &connections)
         }
-        if let successor = succeeding.removeValue(forKey: key) { registrations[successor]?.start(at: now) }
+        registrationDeadlines[key] = nil
+        if let successor = succeeding.removeValue(forKey: key) {
+            update(successor, at: now) { registration, _, _ in registration.start(at: now) }
+        }
         goOnStopping(at: now)
     }
 
@@ -121,15 +124,15 @@ extension Agent {
         _ key: RegistrationKey, at now: Instant,
         _ work: (inout Registration, inout Randomness, inout [Registration.Output]) -> Void
     ) {
-        guard var registration = registrations[key] else { return }
         var outputs: [Registration.Output] = []
-        work(&registration, &wire.random, &outputs)
-        registrations[key] = registration
+        registrations[key]?.work(work, &wire.random, &outputs)
+        registrationDeadlines[key] = registrations[key]?.deadline
         for output in outputs {
             switch output {
             case .open(let path):
+                guard let account = registrations[key]?.account else { break }
                 let id = requester.open(
-                    registration.account, path, at: now, &wire, &connections, &requestEvents)
+                    account, path, at: now, &wire, &connections, &requestEvents)
                 owners[id] = .registration(key)
                 registrations[key]?.opened(id)
             case .submit(let id, let request):
@@ -138,7 +141,7 @@ extension Agent {
                 owners[id] = nil
                 requester.abandon(id, &wire, &connections)
             case .changed: changed.insert(key)
-            case .note(let level, let text): wire.note(level, account: registration.account.name, text)
+            case .note(let level, let text): wire.note(level, account: registrations[key]?.account.name, text)
             case .finished: removed(key, at: now)
             }
         }
@@ -152,6 +155,7 @@ extension Agent {
             said[key] = status
             wire.out.append(.event(.account(status)))
         }
+        isTrustStale = true
         var wanted: [Flow: Duration] = [:]
         var streams: [Flow] = []
         for registration in registrations.values {
@@ -182,5 +186,15 @@ extension AccountStatus {
         other.expiresAt = expiresAt
         other.nextAttempt = nextAttempt
         return self == other
+    }
+}
+
+extension Registration {
+    /// Works in place.
+    fileprivate mutating func work(
+        _ body: (inout Registration, inout Randomness, inout [Output]) -> Void, _ random: inout Randomness,
+        _ out: inout [Output]
+    ) {
+        body(&self, &random, &out)
     }
 }

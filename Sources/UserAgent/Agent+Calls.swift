@@ -49,6 +49,7 @@ extension Agent {
 
     private mutating func add(_ call: Call) {
         calls[call.key] = call
+        callDeadlines[call.key] = call.deadline
         dialogs[DialogKey(callID: call.callID, localTag: call.localTag)] = call.key
     }
 
@@ -116,17 +117,9 @@ extension Agent {
     // MARK: Work
 
     mutating func tell(_ key: CallKey, _ input: Call.Input, at now: Instant) {
-        update(key, at: now) { call, out in call.handle(input, at: now, &out) }
-    }
-
-    mutating func update(
-        _ key: CallKey, at now: Instant, _ work: (inout Call, inout [Call.Output]) -> Void
-    ) {
         var outputs: [Call.Output] = []
-        // Taken out while it works, so that it is not copied.
-        guard var call = calls.removeValue(forKey: key) else { return }
-        work(&call, &outputs)
-        calls[key] = call
+        calls[key]?.handle(input, at: now, &outputs)
+        callDeadlines[key] = calls[key]?.deadline
         for output in outputs { carryOut(output, of: key, at: now) }
     }
 
@@ -188,6 +181,7 @@ extension Agent {
         guard let call = calls.removeValue(forKey: key) else { return }
         dialogs[DialogKey(callID: call.callID, localTag: call.localTag)] = nil
         callFlows[key] = nil
+        callDeadlines[key] = nil
         invites = invites.filter { $0.value != key }
         callLookups = callLookups.filter { $0.value != key }
         for (request, id) in callRequests where request.call == key {

@@ -60,6 +60,7 @@ extension Agent {
             }
         }
         sources.want(wanted, at: now)
+        isTrustStale = true
     }
 }
 

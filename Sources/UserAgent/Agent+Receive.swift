@@ -55,38 +55,32 @@ extension Agent {
 
     /// Whether the source is a server of an account, named by one, or a peer of a request or call of ours.
     func isKnown(_ address: IPAddress) -> Bool {
-        keys().contains { key in
-            registrations[key].map { isServer(address, of: $0) || isListed(address, by: $0.account) } ?? false
-        } || requester.isTalking(to: address) || callFlows.values.contains { $0.remote.address == address }
+        if trust.knows(address) || requester.isTalking(to: address) { return true }
+        for flow in callFlows.values where flow.remote.address == address { return true }
+        return false
     }
 
-    private func isServer(_ address: IPAddress, of registration: Registration) -> Bool {
-        if registration.flowInUse?.remote.address == address { return true }
-        if registration.targets.contains(where: { $0.address.address == address }) { return true }
-        guard !registration.account.registers else { return false }
-        return registration.account.servers.contains { sources.addresses(of: $0).contains(address) }
-    }
-
-    private func isListed(_ address: IPAddress, by account: Account) -> Bool {
-        guard case .sources(let list) = account.acceptFrom else { return false }
-        return list.contains { source in
-            if case .host(let name) = source { return sources.addresses(of: .host(name)).contains(address) }
-            return source.contains(address)
+    /// After a change of accounts, of their servers, or of the addresses of names.
+    mutating func renewTrust() {
+        var entries: [TrustTable.Entry] = []
+        for key in keys() {
+            guard let registration = registrations[key] else { continue }
+            let account = registration.account
+            var servers = Set(registration.targets.map(\.address.address))
+            if let flow = registration.flowInUse { servers.insert(flow.remote.address) }
+            if !account.registers { for server in account.servers { servers.formUnion(sources.addresses(of: server)) } }
+            var hosts: Set<IPAddress> = []
+            if case .sources(let list) = account.acceptFrom {
+                for case .host(let name) in list { hosts.formUnion(sources.addresses(of: .host(name))) }
+            }
+            entries.append(
+                TrustTable.Entry(
+                    key: key, contactUser: account.contactUser,
+                    users: (account.uri.user.map { [$0] } ?? []) + account.aliases, catchAll: account.catchAll,
+                    acceptFrom: account.acceptFrom, servers: servers, hosts: hosts))
         }
-    }
-
-    /// How the account knows who sends this; nil: not at all.
-    func standing(of request: Request, from address: IPAddress, with registration: Registration) -> Standing? {
-        if isServer(address, of: registration) { return .flow }
-        let account = registration.account
-        switch account.acceptFrom {
-        case .registrar: return nil
-        case .anyone: return .anyone
-        case .sources(let list):
-            if isListed(address, by: account) { return .listed }
-            let callers = list.compactMap { if case .caller(let pattern) = $0 { pattern } else { nil } }
-            return AssertedCaller(request, standing: .listed).matches(callers) ? .listed : nil
-        }
+        trust = TrustTable(entries)
+        isTrustStale = false
     }
 
     /// What belongs to a dialog or transaction is matched there; everything else needs an account that knows its
@@ -97,14 +91,13 @@ extension Agent {
         if request.to.tag != nil || request.method == .ack || request.method == .cancel {
             return flow.transport.isStream || isKnown(source) || isLargerThanItsRefusal(request)
         }
-        let best = keys().compactMap { registrations[$0] }
-            .compactMap { standing(of: request, from: source, with: $0) }.max()
+        let best = trust.standing(of: request, from: source)
         switch best {
         case nil: return false
         case .flow: return true
         case .listed, .anyone:
             guard request.method == .invite || request.method == .options || best == .listed,
-                account(for: request, from: source) != nil
+                trust.account(for: request, from: source) != nil
             else { return false }
             return best == .listed || request.method != .invite || rates.admitsCall(source, at: now)
         }

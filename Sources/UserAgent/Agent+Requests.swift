@@ -106,30 +106,12 @@ extension Agent {
         var why: String
     }
 
-    /// The account that a request is for, among those that its source may reach (SEC2); nil: none.
-    func account(for request: Request, from address: IPAddress) -> AccountChoice? {
-        let reachable = keys().compactMap { registrations[$0] }.compactMap { registration in
-            standing(of: request, from: address, with: registration).map { (registration.account, $0) }
-        }
-        // Of several that match equally, the one that knows the source best.
-        func best(_ why: String, _ matches: (Account, Standing) -> Bool) -> AccountChoice? {
-            let found = reachable.filter(matches)
-            let standing = found.map(\.1).max()
-            return found.first { $0.1 == standing }.map { AccountChoice(account: $0.0, standing: $0.1, why: why) }
-        }
-        let user = request.uri.scheme == .tel ? request.uri.numberDigits : request.uri.user
-        let called = request.to.uri.scheme == .tel ? request.to.uri.numberDigits : request.to.uri.user
-        if request.method == .options, user == nil { return best("no user") { _, _ in true } }
-        if let user {
-            if let choice = best("contact user", { account, _ in account.contactUser == user }) { return choice }
-            if let choice = best("request user \(user)", { account, _ in account.isNamed(by: user) }) {
-                return choice
-            }
-        }
-        if let called, let choice = best("called user \(called)", { account, _ in account.isNamed(by: called) }) {
-            return choice
-        }
-        return best("catch-all") { account, standing in account.catchAll && standing == .flow }
+    /// The account that a request is for (SEC2); nil: none.
+    private func account(for request: Request, from address: IPAddress) -> AccountChoice? {
+        guard let choice = trust.account(for: request, from: address),
+            let account = registrations[choice.key]?.account
+        else { return nil }
+        return AccountChoice(account: account, standing: choice.standing, why: choice.why)
     }
 
     // MARK: Strays
@@ -139,7 +121,7 @@ extension Agent {
         if let key = dialogs[DialogKey(callID: response.callID, localTag: response.from.tag ?? "")],
             calls[key]?.dialog?.id.remoteTag == response.to.tag
         {
-            return update(key, at: now) { call, out in call.handle(.stray2xx(response), at: now, &out) }
+            return tell(key, .stray2xx(response), at: now)
         }
         guard
             let account = settings.accounts.first(where: { $0.uri.isEquivalent(to: response.from.uri) })

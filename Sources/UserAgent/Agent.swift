@@ -52,6 +52,12 @@ package struct Agent {
     var keepAlives = KeepAlives()
     var rates = RateLimits()
     var sources = SourceDirectory()
+    var trust = TrustTable()
+    /// What `trust` is made of is another since it was made.
+    var isTrustStale = true
+    /// Of those that have one.
+    var registrationDeadlines: [RegistrationKey: Instant] = [:]
+    var callDeadlines: [CallKey: Instant] = [:]
     var stopBy: Instant?
     /// While calls are being ended: by then the registrations are taken away too.
     var unregisterAt: Instant?
@@ -72,6 +78,7 @@ package struct Agent {
             hashes: capabilities.hashes, product: settings.product, usesIPv6: settings.ipv6)
         addAccounts(settings.accounts, at: now)
         wantSources(at: now)
+        renewTrust()
     }
 
     /// When `deadlineReached` is next due; nil while nothing is pending.
@@ -80,8 +87,8 @@ package struct Agent {
         return earliest(
             stopBy, unregisterAt, keepAlives.deadline, sources.deadline, requester.deadline,
             connections.deadline,
-            wire.transactions.deadline, registrations.values.lazy.compactMap(\.deadline).min(),
-            calls.values.lazy.compactMap(\.deadline).min(), leaving.values.min())
+            wire.transactions.deadline, registrationDeadlines.values.min(), callDeadlines.values.min(),
+            leaving.values.min())
     }
 
     /// In the order of the configuration.
@@ -99,6 +106,7 @@ package struct Agent {
     package mutating func handle(_ input: UserAgentInput, at now: Instant, _ out: inout [UserAgentOutput]) {
         if !isStopped { take(input, at: now) }
         settle(at: now)
+        if isTrustStale { renewTrust() }
         out += wire.out
         wire.out = []
     }
@@ -112,7 +120,11 @@ package struct Agent {
         case .flowFailed(let flow, let failure): connections.failed(flow, failure, &connectionEvents)
         case .lookedUp(let id, let answer):
             if requester.lookedUp(id, answer, at: now, &wire, &connections, &requestEvents) { break }
-            if !sources.lookedUp(id, answer, at: now, &wire) { lookedUpForCall(id, answer, at: now) }
+            if sources.lookedUp(id, answer, at: now, &wire) {
+                isTrustStale = true
+            } else {
+                lookedUpForCall(id, answer, at: now)
+            }
         case .networkChanged: lookAtRoutes(at: now)
         case .resolverChanged: resolverChanged(at: now)
         case .configure(let settings): configure(settings, at: now)
@@ -139,10 +151,10 @@ package struct Agent {
         for flow in keepAlives.takeDue(at: now, random: &wire.random) {
             wire.send([0x0D, 0x0A, 0x0D, 0x0A], flow)
         }
-        for key in registrations.keys.sorted() {
+        for key in registrationDeadlines.filter({ $0.value <= now }).keys.sorted() {
             update(key, at: now) { registration, _, out in registration.deadlineReached(at: now, &out) }
         }
-        for key in calls.keys.sorted() where calls[key]?.deadline.map({ $0 <= now }) ?? false {
+        for key in callDeadlines.filter({ $0.value <= now }).keys.sorted() {
             tell(key, .deadlineReached, at: now)
         }
         for (key, until) in leaving where until <= now { removed(key, at: now) }
@@ -225,6 +237,7 @@ package struct Agent {
         switch event {
         case .located(let id, let targets):
             if case .registration(let key) = owners[id] { registrations[key]?.located(targets) }
+            isTrustStale = true
         case .ready(let id, let flow, let occasion):
             switch owners[id] {
             case .registration(let key):

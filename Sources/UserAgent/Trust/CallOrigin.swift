@@ -39,9 +39,6 @@ extension Unicode.Scalar.Properties {
 }
 
 extension Account {
-    /// Whether the user part names this account, and how, for the log.
-    func isNamed(by user: String) -> Bool { user == uri.user || aliases.contains(user) }
-
     /// What is done with a call that passed every check; nil: refused, for its sender insists on what it may not (I2).
     func answer(_ request: Request, caller: AssertedCaller, standing: Standing) -> IncomingCall.Answer? {
         let asked = AutoAnswerRequest(request)
