@@ -34,7 +34,7 @@ package func mix(_ other: UnsafeMutableBufferPointer<Int16>, into samples: Unsaf
 /// Mean square of the samples; 0 for none.
 package func power(_ samples: UnsafeMutableBufferPointer<Int16>) -> Float {
     if samples.isEmpty { return 0 }
-    var sum: Float = 0
-    for sample in samples { sum += Float(sample) * Float(sample) }
-    return sum / Float(samples.count)
+    var sum: Int64 = 0
+    for sample in samples { sum &+= Int64(Int32(sample) &* Int32(sample)) }
+    return Float(sum) / Float(samples.count)
 }

@@ -25,11 +25,11 @@ package final class SampleQueue {
     @discardableResult
     package func push(_ samples: UnsafeBufferPointer<Int16>) -> Int {
         let taken = min(samples.count, room)
-        var place = (head &+ count) & mask
-        for index in 0..<taken {
-            storage[place] = samples[index]
-            place = (place &+ 1) & mask
-        }
+        guard taken > 0, let source = samples.baseAddress else { return 0 }
+        let place = (head &+ count) & mask
+        let first = min(taken, mask + 1 - place)
+        (storage + place).update(from: source, count: first)
+        storage.update(from: source + first, count: taken - first)
         count += taken
         return taken
     }
@@ -38,11 +38,11 @@ package final class SampleQueue {
     /// - Returns: how many were there; the rest of the buffer is left as it is.
     package func pop(into samples: UnsafeMutableBufferPointer<Int16>) -> Int {
         let taken = min(samples.count, count)
-        for index in 0..<taken {
-            samples[index] = storage[head]
-            head = (head &+ 1) & mask
-        }
-        count -= taken
+        guard taken > 0, let target = samples.baseAddress else { return 0 }
+        let first = min(taken, mask + 1 - head)
+        target.update(from: storage + head, count: first)
+        (target + first).update(from: storage, count: taken - first)
+        drop(taken)
         return taken
     }
 

@@ -182,7 +182,7 @@ final class Stream {
         } else if counters.isMuted.load(ordering: .relaxed) {
             mouth.silence()
         } else {
-            for index in mouth.indices { mouth[index] = heard[index] }
+            _ = mouth.update(fromContentsOf: heard)
         }
         if let others {
             let own = output
