@@ -2,7 +2,7 @@
 
 import time
 
-from peers import Baresip, DoorTest, Linphone, Wire
+from peers import Baresip, DoorTest, Linphone, Wire, wait_until
 
 
 class Bell(DoorTest):
@@ -17,9 +17,11 @@ class Bell(DoorTest):
         kitchen, garden = self.phones()
         door = self.door(self.house() + self.family(kitchen, garden, ring_for="20s"))
         self.assertEqual(door.led("status")["state"], "registered")
+        wire = self.keep(Wire(self.host))
         door.press("bell")
         self.kitchen.wait("CALL_INCOMING")
         self.assertEqual(door.led("status")["state"], "calling")
+        self.assertEqual(len(wire.sent(self.host.address, method="INVITE")), 1, "one after the other")
         self.kitchen.hangup()  # 486
         self.garden.wait_state("LinphoneCallIncomingReceived")
         self.garden.answer()
@@ -28,7 +30,13 @@ class Bell(DoorTest):
         self.assertIn("200@", call["remote"])
         self.assertEqual((call["group"], call["account"], call["codec"]), ("family", "house", "pcmu"))
         self.assertEqual(door.led("status")["state"], "talking")
-        self.assertTrue(door.seen("call", state="ended", code=486))
+        refused = door.seen("call", state="ended", code=486)[0]
+        self.assertLess(door.events.index(refused), door.events.index(door.seen("call", state="talking")[0]))
+        busy = next(one for one in wire.sent(self.pbx.address) if one.status == 486)
+        second = wire.sent(self.host.address, method="INVITE")[-1]
+        self.assertIn("200@", second.first)
+        self.assertLess(busy.stamp, second.stamp, "the second is called when the first has refused")
+        self.note(f"the second INVITE {1000 * (second.stamp - busy.stamp):.0f} ms after the 486")
         self.garden.hangup()
         door.wait_quiet()
         self.assertEqual(door.led("status")["state"], "registered")
@@ -49,6 +57,12 @@ class Bell(DoorTest):
         cancels = wire.sent(self.host.address, method="CANCEL")
         self.assertEqual(len({message.call_id for message in cancels}), 1)
         self.assertIn("completed elsewhere", cancels[0].text.lower())
+        answer = next(one for one in wire.sent(self.pbx.address, status=200) if "INVITE" in one.cseq)
+        self.assertLess(answer.stamp, cancels[0].stamp)
+        gone = wait_until(lambda: [one for one in wire.sent(self.pbx.address) if one.status == 487], 5, "the 487")[0]
+        self.assertEqual(gone.call_id, cancels[0].call_id)
+        self.assertNotEqual(gone.call_id, answer.call_id)
+        self.assertTrue([one for one in wire.sent(self.host.address, method="ACK") if one.call_id == gone.call_id])
         door.do("hangup")
         self.garden.wait_state("")
 

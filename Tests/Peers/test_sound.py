@@ -59,6 +59,34 @@ class Sound(DoorTest):
         phone.hangup()
         door.wait_quiet()
 
+    def test_the_caller_at_the_door_hears_how_it_goes(self):
+        phone = self.start(Baresip(self.site.leg("kitchen"), self.base, "100", self.pbx, tone=1000))
+        self.pbx.wait_registered("100")
+        door = self.door(self.house())
+        door.do("dial", self.pbx.uri("100"))
+        door.wait_call("ringing")
+        self.heard(self.loud, 425, "the door, ringing")
+        self.assertEqual(self.ring.opened()["play"], 0, "the ringer has no part in it")
+        self.loud.forget()
+        phone.hangup()  # 486
+        door.wait_quiet()
+        wait_until(lambda: self.loud.level(425, 0.4)[0] > 0.85, 10, "the busy tone")
+        opened = self.loud.opened()["play"]
+        door.do("dial", self.pbx.uri("100"))  # the next call begins in silence
+        door.wait_call("ringing")
+        self.loud.forget()
+        phone.wait("CALL_INCOMING", 2)
+        phone.answer()
+        door.wait_call("talking")
+        self.heard(self.loud, 1000, "the door, answered")
+        self.loud.forget()
+        time.sleep(1.5)
+        self.assertLess(self.loud.level(425, 0.4)[0], 0.2, "no tone beside the voice")
+        self.loud.forget()
+        phone.hangup()
+        wait_until(lambda: self.loud.level(425, 0.2)[0] > 0.85, 10, "the tone of a call that ended")
+        self.assertGreaterEqual(self.loud.opened()["play"], opened)
+
     def test_one_exclusive_card_rings_and_talks(self):
         self.loud = Card(self.base, "loud", exclusive=True)
         phone = self.start(Baresip(self.site.leg("kitchen"), self.base, "100", self.pbx, tone=1000))

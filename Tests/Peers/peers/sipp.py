@@ -11,8 +11,9 @@ class Sipp:
     """A scenario file by its name, in a namespace. `values` become [NAME] keywords."""
 
     def __init__(self, namespace, base, scenario, target="", user="service", port=6060, calls=1, rate=10, limit=None,
-                 transport="u1", values=None, extra=()):
+                 transport="u1", values=None, extra=(), ipv6=False):
         self.scenario, self.namespace, self.port = scenario, namespace, port
+        own = namespace.address6 if ipv6 else namespace.address
         self.folder = os.path.join(base, f"sipp-{scenario}-{port}")
         os.makedirs(self.folder, exist_ok=True)
         path = os.path.join(_SCENARIOS, scenario + ".xml")
@@ -25,7 +26,7 @@ class Sipp:
             with open(path, "w") as file:
                 file.write(text)
         self.process = Process(
-            [need("sipp"), "-sf", path, *([target] if target else []), "-s", user, "-i", namespace.address, "-p", str(port),
+            [need("sipp"), "-sf", path, *([target] if target else []), "-s", user, "-i", own, "-p", str(port),
              "-m", str(calls), "-r", str(rate), *(["-l", str(limit)] if limit else []), "-t", transport, "-nostdin",
              "-trace_err", "-error_file", f"{self.folder}/errors", "-trace_msg", "-message_file", f"{self.folder}/messages",
              "-timeout", "120", *extra], f"{self.folder}/log", namespace, {"TERM": "dumb"}, self.folder)
