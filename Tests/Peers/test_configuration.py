@@ -1,8 +1,11 @@
 """The file: faults, the last good one, reload, provisioning; the command line's exit codes; followers of events."""
 
+import http.client
 import http.server
+import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -140,7 +143,45 @@ class Reload(DoorTest):
         door.wait_registered("house", "more")
 
 
+class Unix(http.client.HTTPConnection):
+    """HTTP over a control socket."""
+
+    def __init__(self, path):
+        super().__init__("portero", timeout=20)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
 class Followers(PeerTest):
+    def test_a_slow_one_is_told_how_many_events_it_missed(self):
+        space = self.site.leg("door")
+        silent = account("house", "front", Kamailio(self.site.leg("pbx"), self.base), register="no")
+        door = self.start(Portero(space, self.base, SILENT + silent))
+        slow = Unix(door.socket)
+        self.addCleanup(slow.close)
+        slow.request("GET", "/v1/events")
+        stream = slow.getresponse()
+        self.assertEqual(stream.status, 200)
+        busy, made = Unix(door.socket), 0
+        self.addCleanup(busy.close)
+        while not door.seen("call", cause="failed") or made < 1500:  # nobody is there: each call ends at once
+            busy.request("POST", "/v1/calls", json.dumps({"target": f"sip:nobody@{space.address}:9"}))
+            busy.getresponse().read()
+            made += 1
+        busy.request("GET", "/v1/status")
+        self.assertEqual(busy.getresponse().status, 200, "others are served")
+        heard = []
+        while not any(event["event"] == "missed" for event in heard):
+            line = stream.readline().decode()
+            if line.startswith("data: "):
+                heard.append(json.loads(line[6:]))
+        self.assertGreater(heard[-1]["count"], 0)
+        self.note(f"{len(heard) - 1} events heard, then {heard[-1]['count']} missed, of {made} calls")
+
     def test_many_clients_and_a_slow_one(self):
         door = self.start(Portero(self.site.leg("door"), self.base, SILENT + "[button bell]\nline = sim:bell\nactive = high\nbias = disabled\npress = none\n"))
         slow = subprocess.Popen([program(), "events", "--json", "--socket", door.socket], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
