@@ -58,6 +58,7 @@ let package = Package(
         shim("CSpandsp"),
         shim("CSpeexDSP", links: ["speexdsp"]),
         shim("CSndfile"),
+        shim("CNettle", links: ["nettle"]),
         shim("COpenSSL", links: ["crypto"]),
         shim("CAres", links: ["cares"]),
         shim("CCurl"),
@@ -66,8 +67,9 @@ let package = Package(
         shim("CMnl", links: ["mnl"]),
 
         // Edges.
+        edge("Hashing", ["Primitives", "CNettle"]),
         edge("EventLoop", ["Primitives", "CLinux", "CSystemd"]),
-        edge("Network", ["Primitives", "EventLoop", "SIP", "CLinux", "CAres", "CCurl", "CMnl", "COpenSSL"]),
+        edge("Network", ["Primitives", "EventLoop", "SIP", "CLinux", "CAres", "CCurl", "CMnl"]),
         edge("GPIO", ["Primitives", "EventLoop", "CLinux", "CGPIO"]),
         edge(
             "Audio",
@@ -77,7 +79,8 @@ let package = Package(
         edge(
             "Appliance",
             [
-                "Primitives", "Configuration", "SIP", "SDP", "RTP", "UserAgent", "Intercom", "Exchange", "EventLoop",
+                "Primitives", "Configuration", "SIP", "SDP", "RTP", "UserAgent", "Intercom", "Exchange", "Hashing",
+                "EventLoop",
                 "Network", "GPIO", "Audio", "Media", "API", "CLinux",
             ]),
         .executableTarget(
@@ -87,19 +90,20 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "Simulation", dependencies: ["Primitives", "Configuration", "SIP", "UserAgent", "COpenSSL"],
+            name: "Simulation", dependencies: ["Primitives", "Configuration", "SIP", "UserAgent", "Hashing"],
             path: "Tests/Simulation",
             swiftSettings: strict),
         .target(name: "Allocations", path: "Tests/Allocations"),
         tests("PrimitivesTests", ["Primitives"]),
         tests("ConfigurationTests", ["Primitives", "Configuration"]),
-        tests("SIPTests", ["Primitives", "SIP", "Simulation", "COpenSSL"]),
+        tests("SIPTests", ["Primitives", "SIP", "Simulation"]),
         tests("SDPTests", ["Primitives", "SDP"]),
         tests("RTPTests", ["Primitives", "SDP", "RTP"]),
         tests(
-            "UserAgentTests", ["Primitives", "Configuration", "SIP", "SDP", "UserAgent", "Simulation", "COpenSSL"]),
+            "UserAgentTests", ["Primitives", "Configuration", "SIP", "SDP", "UserAgent", "Simulation"]),
         tests("IntercomTests", ["Primitives", "Configuration", "SIP", "UserAgent", "Intercom"]),
         tests("ExchangeTests", ["Primitives", "SIP", "SDP", "RTP", "Exchange", "Simulation"]),
+        tests("HashingTests", ["Primitives", "Hashing"]),
         tests("EventLoopTests", ["Primitives", "EventLoop", "CLinux"]),
         tests("NetworkTests", ["Primitives", "SIP", "EventLoop", "Network", "CLinux"]),
         tests("GPIOTests", ["Primitives", "EventLoop", "GPIO"]),

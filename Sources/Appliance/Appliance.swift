@@ -2,6 +2,7 @@ internal import API
 package import Configuration
 package import EventLoop
 internal import Glibc
+internal import Hashing
 internal import Intercom
 internal import Media
 package import Network
@@ -120,7 +121,7 @@ package final class Appliance {
         let pairs = PortPairs(ports)
         self.pairs = pairs
         let capabilities = UserAgentCapabilities(
-            hashes: OpenSSLHashes.make(), random: random, numbering: numbering,
+            hashes: .nettle, random: random, numbering: numbering,
             reservePort: { call, local in pairs.reserve(for: call, on: local) },
             releasePort: { call in pairs.release(call) })
         var translation = AccountTranslation(

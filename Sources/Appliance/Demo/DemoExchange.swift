@@ -1,5 +1,6 @@
 import EventLoop
 import Exchange
+import Hashing
 import Network
 import Primitives
 import SIP
@@ -49,12 +50,12 @@ final class DemoExchange {
         let domain = Host(Self.home)
         exchange = Exchange(
             settings: Exchange.Settings(domain: domain, address: exchangeSocket.address, users: users),
-            hashes: OpenSSLHashes.make(), random: .system)
+            hashes: .nettle, random: .system)
         var settings = Phone.Settings(
             user: user, domain: domain, exchange: exchangeSocket.address, address: phoneSocket.address,
             media: mediaSocket.address)
         change(&settings)
-        phone = Phone(settings: settings, hashes: OpenSSLHashes.make(), random: .system)
+        phone = Phone(settings: settings, hashes: .nettle, random: .system)
         exchangeTimer = try loop.timer { [unowned self] in tellExchange(.deadlineReached) }
         phoneTimer = try loop.timer { [unowned self] in tell(.deadlineReached) }
         entrance.owner = self

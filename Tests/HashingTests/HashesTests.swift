@@ -1,9 +1,9 @@
-import Network
+import Hashing
 import Primitives
 import Testing
 
 @Suite struct HashesTests {
-    private let hashes = OpenSSLHashes.make()
+    private let hashes = Hashes.nettle
     private let abc = Array("abc".utf8)
 
     /// "abc": RFC 1321 appendix A.5, FIPS 180-4 examples.
