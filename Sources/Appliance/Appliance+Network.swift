@@ -6,7 +6,8 @@ internal import Primitives
 /// Changes of links, addresses, routes and name servers.
 extension Appliance {
     func openMonitor() throws(SystemError) -> NetworkMonitor {
-        try NetworkMonitor(on: loop) { [unowned self] state in
+        try NetworkMonitor(on: loop) { [weak self] state in
+            guard let self else { return }
             let known = Set(state.addresses.map(\.address))
             let gone = networkAddresses.subtracting(known)
             networkAddresses = known

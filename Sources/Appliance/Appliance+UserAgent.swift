@@ -135,7 +135,7 @@ extension Appliance {
         sockets = try SIPSockets(
             on: loop, port: configuration.network.sipPort, ipv6: configuration.network.ipv6, options: socketOptions
         ) { [weak self] event in self?.happened(event) }
-        sockets?.isKnown = { [unowned self] in agent.knows($0) }
+        sockets?.isKnown = { [weak self] in self?.agent.knows($0) ?? false }
     }
 
     var socketOptions: SocketOptions {

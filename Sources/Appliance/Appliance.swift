@@ -137,7 +137,7 @@ package final class Appliance {
 
         applyLog()
         panel = try Panel(self)
-        engine.handler = { [unowned self] in media($0) }
+        engine.handler = { [weak self] in self?.media($0) }
         try openEdges()
         for (account, text) in translation.problems { raise("account \(account)", text) }
         if let problem = self.state.problem { raise("state-directory", "nothing is kept over a restart: \(problem)") }
@@ -146,21 +146,21 @@ package final class Appliance {
     }
 
     private func openEdges() throws(SystemError) {
-        timer = try loop.timer { [unowned self] in deadlineReached() }
-        mediaTimer = try loop.timer { [unowned self] in watchMedia() }
+        timer = try loop.timer { [weak self] in self?.deadlineReached() }
+        mediaTimer = try loop.timer { [weak self] in self?.watchMedia() }
         panel?.open(configuration)
         try openSockets()
-        resolver.serversChanged = { [unowned self] in take(.agent(.resolverChanged)) }
+        resolver.serversChanged = { [weak self] in self?.take(.agent(.resolverChanged)) }
         monitor = try openMonitor()
-        controlTimer = try loop.timer { [unowned self] in try? openControl() }
+        controlTimer = try loop.timer { [weak self] in try? self?.openControl() }
         try openControl()
         provisioning = try Provisioning(self)
         for signal in [Signal.terminate, .interrupt] {
-            signals.append(try loop.onSignal(signal) { [unowned self] in stop() })
+            signals.append(try loop.onSignal(signal) { [weak self] in self?.stop() })
         }
-        signals.append(try loop.onSignal(.hangUp) { [unowned self] in _ = reload() })
-        try notifier.feedWatchdog(while: { [unowned self] in engine.isAlive(at: loop.now) })
-        loop.afterTurn = { [unowned self] in turn() }
+        signals.append(try loop.onSignal(.hangUp) { [weak self] in _ = self?.reload() })
+        try notifier.feedWatchdog(while: { [weak self] in self.map { $0.engine.isAlive(at: $0.loop.now) } ?? true })
+        loop.afterTurn = { [weak self] in self?.turn() }
         // The lights show from the start what holds.
         take(.intercom(.deadlineReached))
     }
@@ -171,8 +171,8 @@ package final class Appliance {
         do throws(SystemError) {
             control = try ControlServer(
                 loop: loop, path: options.socket ?? configuration.device.socket,
-                missedLine: { [unowned self] in missedLine($0) },
-                perform: { [unowned self] in perform($0) })
+                missedLine: { [weak self] in self?.missedLine($0) ?? "" },
+                perform: { [weak self] in self?.perform($0) ?? .impossible("stopping") })
             clear("api")
         } catch {
             if error.number == EADDRINUSE { throw error }
@@ -195,7 +195,7 @@ package final class Appliance {
             .config, .notice, "portero \(Version.number) started, configuration \(configurationState.rawValue)")
         notifyStatus()
         // Lines and sockets are open by now; devices are looked for, and one that is missing is a fault.
-        readyTimer = try loop.timer { [unowned self] in ready() }
+        readyTimer = try loop.timer { [weak self] in self?.ready() }
         readyTimer?.set(deadline: loop.now + Self.checkLimit)
         engine.checkDevices { [weak self] in self?.ready() }
         turn()

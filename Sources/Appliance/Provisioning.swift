@@ -23,7 +23,7 @@ final class Provisioning {
 
     init(_ appliance: Appliance) throws(SystemError) {
         self.appliance = appliance
-        timer = try appliance.loop.timer { [unowned self] in ask() }
+        timer = try appliance.loop.timer { [weak self] in self?.ask() }
         configure()
     }
 

@@ -27,7 +27,7 @@ package final class FolderWatch {
             let number = inotify_add_watch(descriptor.number, folder, events)
             if number >= 0 { names[number, default: []].insert(String(file[file.index(after: slash)...])) }
         }
-        watch = try loop.watch(descriptor.number, .readable) { [unowned self] _ in read() }
+        watch = try loop.watch(descriptor.number, .readable) { [weak self] _ in self?.read() }
     }
 
     /// The path itself and what it links to.

@@ -45,7 +45,7 @@ package final class InputLine: FaultyLine {
             guard let level = request.level() else { throw .gone }
             let descriptor = request.descriptor
             do throws(SystemError) {
-                watch = try lines.loop.watch(descriptor, .readable) { [unowned self] in handle($0) }
+                watch = try lines.loop.watch(descriptor, .readable) { [weak self] in self?.handle($0) }
             } catch {
                 throw .other(error.description)
             }
@@ -60,7 +60,8 @@ package final class InputLine: FaultyLine {
 
     private func openSimulated(_ name: String) {
         fault = nil
-        let observer = lines.simulation.observe(name, rest: rest) { [unowned self] level, now in
+        let observer = lines.simulation.observe(name, rest: rest) { [weak self] level, now in
+            guard let self else { return }
             self.level = level
             handler(.edge(level: level, at: now))
         }

@@ -22,8 +22,9 @@ package final class Lines {
         self.loop = loop
         self.list = list
         simulation = SimulatedLines(on: loop)
-        timer = try loop.timer { [unowned self] in recover() }
-        deviceWatch = try? FolderWatch(on: loop, files: ["/dev/"], contents: false) { [unowned self] in devicesChanged()
+        timer = try loop.timer { [weak self] in self?.recover() }
+        deviceWatch = try? FolderWatch(on: loop, files: ["/dev/"], contents: false) { [weak self] in
+            self?.devicesChanged()
         }
     }
 

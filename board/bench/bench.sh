@@ -1,6 +1,6 @@
 #!/bin/bash
 # bench.sh JOB [ARGS...] : sets up namespaces, builds, runs one job, cleans up.
-#   JOB = setup | parse | floors | idle | startup | calls | media | latency | recovery | instr | quick | down
+#   JOB = setup | parse | floors | idle | startup | press | calls | media | latency | recovery | instr | quick | down
 # Contestants default to: baresip linphone (+ product when PRODUCT_BIN is set); name others at the end of ARGS.
 . "$(dirname "$0")/lib/env.sh"; cd "$BENCH_DIR" || exit
 [ -n "${PRODUCT_BIN:-}" ] || [ ! -x ../../.build/release/portero ] || export PRODUCT_BIN=$PWD/../../.build/release/portero
@@ -10,7 +10,7 @@ case $job in
 setup) (. ../lib; install_packages build bench); lib/netns.sh up; lib/build.sh ;;
 parse) exec parse/run.sh "${1:-all}" ;;
 floors) setup; VDEV_PCM=$BENCH_BUILD exec "$BENCH_BUILD/floors" ;;
-idle|startup|calls|media|latency|recovery|instr) setup; python3 "jobs/$job.py" "$@"; r=$?; kamailio/registrar.sh stop; exit $r ;;
+idle|startup|press|calls|media|latency|recovery|instr) setup; python3 "jobs/$job.py" "$@"; r=$?; kamailio/registrar.sh stop; exit $r ;;
 quick) # ~8 minutes: enough for a landing check
     setup
     python3 jobs/idle.py -s 20 -n 1,16 "$@"; python3 jobs/startup.py -r 5 -n 1 "$@"; python3 jobs/calls.py -m 40 -R 10 -T 5 "$@"

@@ -56,8 +56,8 @@ final class DemoExchange {
             media: mediaSocket.address)
         change(&settings)
         phone = Phone(settings: settings, hashes: .nettle, random: .system)
-        exchangeTimer = try loop.timer { [unowned self] in tellExchange(.deadlineReached) }
-        phoneTimer = try loop.timer { [unowned self] in tell(.deadlineReached) }
+        exchangeTimer = try loop.timer { [weak self] in self?.tellExchange(.deadlineReached) }
+        phoneTimer = try loop.timer { [weak self] in self?.tell(.deadlineReached) }
         entrance.owner = self
     }
 
