@@ -22,6 +22,8 @@ package final class Appliance {
         package var socket: String?
         /// Which own address is taken towards a peer; nil: the kernel's route.
         package var localAddress: LocalAddress?
+        /// Whether the service manager hears of it: not of one that only shows what it can.
+        package var isService = true
         /// Where log lines go.
         package var log = Journal.Output.automatic
         /// Names and values of events, in the form of INTERFACE section 5, as they are published.
@@ -106,7 +108,7 @@ package final class Appliance {
         startedAt = loop.now
         startedDevice = configuration.device
         journal = Journal(on: loop, output: options.log)
-        notifier = ServiceNotifier(on: loop)
+        notifier = ServiceNotifier(on: loop, isService: options.isService)
         helper = try HelperThread(on: loop)
         self.state = StateFolder(path: configuration.device.stateDirectory)
         var random = Randomness.system

@@ -72,7 +72,8 @@ package final class Journal {
     }
 
     private let loop: EventLoop
-    private let write: (String) -> Void
+    private let lines: ((String) -> Void)?
+    private var standardError = LogStream(2)
     private let usesJournal: Bool
     private var levels: [LogDomain: LogLevel] = [:]
     private var repeats = RepeatFilter<Line>()
@@ -84,10 +85,10 @@ package final class Journal {
         switch output {
         case .automatic:
             usesJournal = Self.standardErrorIsJournal
-            write = Self.writeToStandardError
+            lines = nil
         case .lines(let body):
             usesJournal = false
-            write = body
+            lines = body
         }
         set(level)
         timer = try? loop.timer { [unowned self] in
@@ -150,7 +151,8 @@ package final class Journal {
             let name = field.name.hasPrefix("PORTERO_") ? String(field.name.dropFirst(8)) : field.name
             return " \(name.lowercased())=\(field.value)"
         }
-        write("\(loop.wallClock) \(line.domain) \(line.level): \(line.text)\(suffix)\(fields.joined())")
+        let text = "\(loop.wallClock) \(line.domain) \(line.level): \(line.text)\(suffix)\(fields.joined())"
+        if let lines { lines(text) } else { standardError.write(text) }
     }
 }
 
@@ -161,12 +163,6 @@ extension Journal {
         var status = stat()
         guard fstat(2, &status) == 0 else { return false }
         return String(cString: variable) == "\(status.st_dev):\(status.st_ino)"
-    }
-
-    private static func writeToStandardError(_ line: String) {
-        var octets = Array(line.utf8)
-        octets.append(0x0A)
-        _ = octets.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
     }
 
     /// False if the journal refused the entry.

@@ -6,9 +6,14 @@ import Primitives
 package final class ServiceNotifier {
     private let loop: EventLoop
     private var watchdog: LoopTimer?
+    private let isService: Bool
     private var status = ""
 
-    package init(on loop: EventLoop) { self.loop = loop }
+    /// - Parameter isService: whether this is what the process was started for; if not, nothing is said.
+    package init(on loop: EventLoop, isService: Bool = true) {
+        self.loop = loop
+        self.isService = isService
+    }
 
     /// The interval in which systemd wants to hear of us; nil without `WatchdogSec=`.
     package static var watchdogInterval: Duration? {
@@ -36,7 +41,7 @@ package final class ServiceNotifier {
     /// Feeds the watchdog from the loop, twice in its interval, as long as `lives` says that the rest (the media
     /// threads) lives too. Does nothing without `WatchdogSec=`.
     package func feedWatchdog(while lives: @escaping () -> Bool) throws(SystemError) {
-        guard let interval = Self.watchdogInterval else { return }
+        guard isService, let interval = Self.watchdogInterval else { return }
         let period = interval / 2
         watchdog = try loop.timer { [unowned self] in
             if lives() { send("WATCHDOG=1") }
@@ -46,5 +51,7 @@ package final class ServiceNotifier {
         watchdog?.set(deadline: loop.now + period)
     }
 
-    private func send(_ state: String) { sd_notify(0, state) }
+    private func send(_ state: String) {
+        if isService { sd_notify(0, state) }
+    }
 }

@@ -77,6 +77,14 @@ import Testing
         #expect(supervisor.next() == nil)
     }
 
+    @Test func whatIsNoServiceSaysNothing() throws {
+        let supervisor = try Supervisor()
+        let notifier = ServiceNotifier(on: try EventLoop(), isService: false)
+        notifier.ready()
+        notifier.status("shown")
+        #expect(supervisor.next() == nil)
+    }
+
     @Test func withoutAWatchdogNothingIsFed() throws {
         let supervisor = try Supervisor()
         let notifier = ServiceNotifier(on: try EventLoop())

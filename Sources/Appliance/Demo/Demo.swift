@@ -99,6 +99,7 @@ package final class Demo {
         let told = Told()
         var options = Appliance.Options()
         options.localAddress = address.source
+        options.isService = false
         options.log = .lines { told.log($0) }
         options.observer = { told.event($0) }
         appliance = try Appliance(
