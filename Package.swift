@@ -59,7 +59,7 @@ let package = Package(
         shim("CSpeexDSP", links: ["speexdsp"]),
         shim("CSndfile"),
         shim("CNettle", links: ["nettle"]),
-        shim("COpenSSL", links: ["crypto"]),
+        shim("COpenSSL"),
         shim("CAres", links: ["cares"]),
         shim("CCurl"),
         shim("CMicrohttpd", links: ["microhttpd"]),
@@ -69,7 +69,7 @@ let package = Package(
         // Edges.
         edge("Hashing", ["Primitives", "CNettle"]),
         edge("EventLoop", ["Primitives", "CLinux", "CSystemd"]),
-        edge("Network", ["Primitives", "EventLoop", "SIP", "CLinux", "CAres", "CCurl", "CMnl"]),
+        edge("Network", ["Primitives", "EventLoop", "SIP", "CLinux", "CAres", "CCurl", "CMnl", "COpenSSL"]),
         edge("GPIO", ["Primitives", "EventLoop", "CLinux", "CGPIO"]),
         edge(
             "Audio",
@@ -94,6 +94,9 @@ let package = Package(
             path: "Tests/Simulation",
             swiftSettings: strict),
         .target(name: "Allocations", path: "Tests/Allocations"),
+        .target(
+            name: "TLSPeer", path: "Tests/TLSPeer",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         tests("PrimitivesTests", ["Primitives"]),
         tests("ConfigurationTests", ["Primitives", "Configuration"]),
         tests("SIPTests", ["Primitives", "SIP", "Simulation"]),
@@ -105,7 +108,7 @@ let package = Package(
         tests("ExchangeTests", ["Primitives", "SIP", "SDP", "RTP", "Exchange", "Simulation"]),
         tests("HashingTests", ["Primitives", "Hashing"]),
         tests("EventLoopTests", ["Primitives", "EventLoop", "CLinux"]),
-        tests("NetworkTests", ["Primitives", "SIP", "EventLoop", "Network", "CLinux"]),
+        tests("NetworkTests", ["Primitives", "SIP", "EventLoop", "Network", "CLinux", "TLSPeer"]),
         tests("GPIOTests", ["Primitives", "EventLoop", "GPIO"]),
         tests("AudioTests", ["Primitives", "Audio"]),
         tests("MediaTests", ["Primitives", "SDP", "RTP", "Audio", "Media", "EventLoop", "CLinux", "Allocations"]),

@@ -38,14 +38,15 @@ extension Appliance {
                 return take(.agent(.connectFailed(id, .other("the SIP port is not open"))))
             }
             take(.agent(.connected(id, flow)))
-        case .tcp:
+        case .tls where target.server == nil:
+            take(.agent(.connectFailed(id, .insecure("nobody is known to be there"))))
+        case .tcp, .tls:
             do throws(TransportFailure) {
-                let flow = try sockets.connect(to: remote, from: local)
+                let flow = try sockets.connect(to: remote, from: local, secure: target.server)
                 connecting[flow.connection] = id
             } catch {
                 take(.agent(.connectFailed(id, error)))
             }
-        case .tls: take(.agent(.connectFailed(id, .other("TLS is not built in"))))
         }
     }
 
@@ -153,7 +154,8 @@ extension Appliance {
             // A portion may begin in the middle of a secret: the agent tells when a message is whole.
             agent.tellsMessages = journal.shows(.sip, sipTraceLevel)
             take(.agent(.received(octets, flow)))
-        case .opened(let flow, let isInbound):
+        case .opened(let flow, let isInbound, let report):
+            if let report { secured(flow, report) }
             if let id = connecting.removeValue(forKey: flow.connection), !isInbound {
                 take(.agent(.connected(id, flow)))
             }

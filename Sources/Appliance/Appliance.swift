@@ -79,6 +79,9 @@ package final class Appliance {
     var connecting: [UInt64: ConnectID] = [:]
     var sound = SoundState()
     var callRecords: [UserAgent.CallKey: CallRecord] = [:]
+    var clockWatch: ClockWatch?
+    var certificates = CertificateDates()
+    var certificateTimer: LoopTimer?
     var isStopping = false
     /// The addresses that the network monitor last saw.
     var networkAddresses: Set<IPAddress> = []
@@ -154,6 +157,7 @@ package final class Appliance {
         try openSockets()
         resolver.serversChanged = { [weak self] in self?.take(.agent(.resolverChanged)) }
         monitor = try openMonitor()
+        try watchClock()
         controlTimer = try loop.timer { [weak self] in try? self?.openControl() }
         try openControl()
         provisioning = try Provisioning(self)

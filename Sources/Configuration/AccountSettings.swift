@@ -1,7 +1,9 @@
+import Primitives
+
 /// `[account NAME]`
 package struct AccountSettings: Equatable, Sendable {
     package let name: String
-    /// The address of record, a `sip:` URI with a user.
+    /// The address of record, a `sip:` or `sips:` URI with a user.
     package var uri: String
     package var displayName: String?
     /// The user of the credentials; nil: the user of `uri`.
@@ -9,11 +11,20 @@ package struct AccountSettings: Equatable, Sendable {
     package var password: Secret?
     package var passwordFile: String?
     package var credential: String?
-    /// A `sip:` URI without user; nil: the host of `uri`.
+    /// A `sip:` or `sips:` URI without user; nil: the host of `uri`.
     package var registrar: String?
-    /// A `sip:` URI without user; nil: none.
+    /// A `sip:` or `sips:` URI without user; nil: none.
     package var outboundProxy: String?
     package var transport = TransportChoice.auto
+    /// Whether chain, names and dates of the server's certificate are checked.
+    package var tlsVerify = true
+    /// A file or folder; nil: the system's store.
+    package var tlsCA: String?
+    /// The server has one of these keys; empty: any.
+    package var tlsPin: [KeyPin] = []
+    /// PEM files of our own certificate and its key; nil: none.
+    package var tlsCertificate: String?
+    package var tlsKey: String?
     /// Whether the account is registered at all.
     package var registers = true
     /// Always asked for whole, never what was last granted. Whole seconds.
@@ -53,6 +64,13 @@ package struct AccountSettings: Equatable, Sendable {
         self.uri = uri
     }
 
+    /// The keys whose `sips` URIs demand TLS.
+    package var secureURIs: [String] {
+        [("uri", uri), ("registrar", registrar), ("outbound-proxy", outboundProxy)].filter {
+            $0.1?.lowercasedASCII.hasPrefix("sips:") ?? false
+        }.map(\.0)
+    }
+
     /// Nil: the account has no password. A configuration that was read has at most one source.
     package var passwordSource: PasswordSource? {
         if let password { return .literal(password) }
@@ -61,8 +79,23 @@ package struct AccountSettings: Equatable, Sendable {
     }
 }
 
-/// `auto` asks SRV records, then addresses.
-package enum TransportChoice: String, CaseIterable, Sendable { case auto, udp, tcp }
+/// `auto` asks NAPTR and SRV records, then addresses.
+package enum TransportChoice: String, CaseIterable, Sendable { case auto, udp, tcp, tls }
+
+/// SHA-256 of a server's public key (SubjectPublicKeyInfo).
+package struct KeyPin: Hashable, Sendable, CustomStringConvertible {
+    /// 32 octets.
+    package let digest: [UInt8]
+
+    /// Reads base64, with `sha256/` or `sha256//` before it or not; nil for anything else.
+    package init?(_ text: String) {
+        let bare = text.suffix(after: "sha256//") ?? text.suffix(after: "sha256/") ?? text
+        guard let digest = octets(base64: bare), digest.count == 32 else { return nil }
+        self.digest = digest
+    }
+
+    package var description: String { base64(digest) }
+}
 
 /// Which calls are answered by themselves.
 package enum AutoAnswer: String, CaseIterable, Sendable {

@@ -41,6 +41,10 @@ extension Configuration {
                     former = account.name
                 }
             }
+            if account.transport == .udp || account.transport == .tcp, let key = account.secureURIs.first {
+                let message = "sips needs transport = tls or auto, not \(account.transport.rawValue)"
+                context.fault(context.place(of: section, key), section, key, message)
+            }
             let sources = ["password", "password-file", "credential"].filter { context.isSet(section, $0) }
             if sources.count > 1, let last = sources.last {
                 let message = "only one of \(sources.joined(separator: ", ")) may be set"

@@ -12,6 +12,7 @@ extension Configuration {
                 context.warn(section, "auto-answer-from", "does nothing while auto-answer is always")
             default: break
             }
+            checkTLS(account, section, &context)
         }
         for button in buttons {
             let section = SectionName(kind: "button", name: button.name)
@@ -40,6 +41,27 @@ extension Configuration {
         if network.rtpPorts.contains(network.sipPort) {
             let section = SectionName(kind: "network", name: nil)
             context.warn(section, "rtp-ports", "port \(network.sipPort) among them is sip-port")
+        }
+    }
+}
+
+extension Configuration {
+    private func checkTLS(_ account: AccountSettings, _ section: SectionName, _ context: inout SectionContext) {
+        let keys = ["tls-verify", "tls-ca", "tls-pin", "tls-certificate", "tls-key"]
+        if account.transport == .udp || account.transport == .tcp {
+            for key in keys where context.isSet(section, key) {
+                context.warn(section, key, "does nothing with transport = \(account.transport.rawValue)")
+            }
+            return
+        }
+        if !account.tlsVerify, account.tlsPin.isEmpty {
+            context.warn(section, "tls-verify", "anybody can pass for the server: the certificate is not checked")
+        }
+        if !account.tlsVerify, account.tlsCA != nil {
+            context.warn(section, "tls-ca", "does nothing while tls-verify is no")
+        }
+        if account.tlsKey != nil, account.tlsCertificate == nil {
+            context.warn(section, "tls-key", "does nothing without tls-certificate")
         }
     }
 }

@@ -1,24 +1,24 @@
 import Primitives
 
 extension Form<String> {
-    /// A `sip:` URI; with a user if `user` says so. It may stand in angle brackets.
+    /// A `sip:` or `sips:` URI; with a user if `user` says so. It may stand in angle brackets.
     static func uri(user: Bool) -> Form {
         let what = user ? "a URI such as sip:100@pbx.example.org" : "a SIP URI such as sip:100@pbx.example.org"
         return Form("SIP URI", expected: what, write: { $0 }) { text in
             let text = text.bare
-            guard let shape = SIPURIShape(text), !shape.isSecure, shape.user != nil || !user else { return nil }
+            guard let shape = SIPURIShape(text), shape.user != nil || !user else { return nil }
             return text
         }
     }
 
-    /// `host[:port]` or a `sip:` URI without user; read as the URI.
+    /// `host[:port]` or a `sip:` or `sips:` URI without user; read as the URI.
     static let server = Form(
         "host[:port], or SIP URI without user", expected: "a host such as pbx.example.org:5060", write: { $0 }
     ) { text in
         let bare = text.bare
         let address = IPAddress(bare).flatMap { $0.isV6 ? "sip:[\($0)]" : nil }
         let uri = bare.isSIPURI ? bare : address ?? "sip:\(bare)"
-        guard let shape = SIPURIShape(uri), !shape.isSecure, shape.user == nil else { return nil }
+        guard let shape = SIPURIShape(uri), shape.user == nil else { return nil }
         return uri
     }
 
@@ -80,6 +80,12 @@ extension Form<ClosedRange<UInt16>> {
         else { return nil }
         return low...high
     }
+}
+
+extension Form<KeyPin> {
+    static let keyPin = Form(
+        "SHA-256 in base64", expected: "the SHA-256 of a public key in base64, 44 characters", write: \.description
+    ) { KeyPin($0) }
 }
 
 extension Form<CallerPattern> {

@@ -3,7 +3,6 @@ import Primitives
 /// The parts of a `sip:` or `sips:` URI that the configuration needs (RFC 3261 §19.1.1). Parameters and headers are
 /// checked for their octets only; whoever dials parses the text whole.
 struct SIPURIShape {
-    var isSecure: Bool
     var user: String?
     /// Lower case; an IPv6 literal keeps its brackets.
     var host: String
@@ -17,9 +16,9 @@ struct SIPURIShape {
         let scheme = octets.prefix(5).map(\.lowercased)
         let start: Int
         if scheme.starts(with: "sip:".utf8) {
-            (start, isSecure) = (4, false)
+            start = 4
         } else if scheme.starts(with: "sips:".utf8) {
-            (start, isSecure) = (5, true)
+            start = 5
         } else {
             return nil
         }

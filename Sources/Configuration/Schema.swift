@@ -27,7 +27,12 @@ extension AccountSettings {
         Key("credential", \.credential, .credential, "A systemd credential (LoadCredential=) with the password"),
         Key("registrar", \.registrar, .server, "Where to register; empty: the host of uri"),
         Key("outbound-proxy", \.outboundProxy, .server, "Where every request is sent first"),
-        Key("transport", \.transport, .choice, "How the server is reached; auto asks SRV records"),
+        Key("transport", \.transport, .choice, "How the server is reached; auto asks NAPTR and SRV records"),
+        Key("tls-verify", \.tlsVerify, .boolean, "Whether the server's certificate is checked"),
+        Key("tls-ca", \.tlsCA, .path, "A file or folder of CA certificates; empty: the system's store"),
+        Key("tls-pin", \.tlsPin, .list(.keyPin, unique: true), "Public keys, of which the server must have one"),
+        Key("tls-certificate", \.tlsCertificate, .path, "Our own certificate with its chain, a PEM file"),
+        Key("tls-key", \.tlsKey, .path, "Its key, a PEM file; empty: in the same file"),
         Key("register", \.registers, .boolean, "Whether the account is registered"),
         Key(
             "expires", \.expires, .duration(.seconds(10) ... .seconds(604_800), example: "600s", whole: true),

@@ -13,6 +13,9 @@ package enum Clock {
     /// The time of day.
     package static var wall: UTCTime { UTCTime(milliseconds: wallNanoseconds / 1_000_000) }
 
+    /// The day of this build, or the one before: a clock that shows less was never set (R10).
+    package static var buildDay: UTCTime { UTCTime(milliseconds: portero_build_time() * 1000) }
+
     /// The time of day, nanoseconds since 1970: the kernel's stamps of datagrams are in it.
     package static var wallNanoseconds: Int64 { read(CLOCK_REALTIME).nanoseconds }
 

@@ -10,6 +10,9 @@ final class DNSChannel {
         case answer([UInt8])
         /// The channel went before the answer came.
         case cancelled
+        /// No name server answered.
+        case silent(String)
+        /// One answered that it cannot.
         case failed(String)
     }
 
@@ -58,11 +61,13 @@ final class DNSChannel {
             { context, status, text, octets, count in
                 guard let context else { return }
                 let query = Unmanaged<Query>.fromOpaque(context).takeRetainedValue()
+                let text = text.map { String(cString: $0) } ?? "failed"
                 switch status {
                 case PORTERO_DNS_ANSWER:
                     query.handler(.answer(Array(UnsafeBufferPointer(start: octets, count: Int(max(0, count))))))
                 case PORTERO_DNS_CANCELLED: query.handler(.cancelled)
-                default: query.handler(.failed(text.map { String(cString: $0) } ?? "failed"))
+                case PORTERO_DNS_SILENT: query.handler(.silent(text))
+                default: query.handler(.failed(text))
                 }
             }, Unmanaged.passRetained(Query(handler)).toOpaque())
         rearm()

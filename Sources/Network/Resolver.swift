@@ -15,6 +15,9 @@ package final class Resolver {
     private let hosts: HostsFile
     private var channel: DNSChannel?
     private var cache = DNSCache()
+    /// The name servers are silent: the last question that ended got no answer. Known answers serve at once then, however
+    /// old, and are asked for again behind that.
+    private var isDown = false
     private var waiting: [DNSQuestion: [(DNSAnswer) -> Void]] = [:]
     private var configurationWatch: FolderWatch?
 
@@ -42,7 +45,7 @@ package final class Resolver {
     }
 
     /// Looks a question up; the answer comes in a later turn. When the resolver fails, an answer whose time is over
-    /// serves.
+    /// serves (T12).
     package func lookUp(_ question: DNSQuestion, then answer: @escaping (DNSAnswer) -> Void) {
         let question = DNSQuestion(Self.normal(question.name), question.kind)
         guard Self.isQueryable(question.name) else {
@@ -51,17 +54,20 @@ package final class Resolver {
         if let records = hosts.records(question) ?? cache.fresh(question, at: loop.now) {
             return loop.nextTurn { answer(.records(records)) }
         }
-        if waiting[question] != nil {
-            waiting[question]?.append(answer)
+        let isAsked = waiting[question] != nil
+        if isDown, let records = cache.stale(question, at: loop.now) {
+            loop.nextTurn { answer(.records(records)) }
+            waiting[question] = waiting[question] ?? []
         } else {
-            waiting[question] = [answer]
-            ask(question)
+            waiting[question, default: []].append(answer)
         }
+        if !isAsked { ask(question) }
     }
 
     /// Forgets what did not exist, asks again for the rest, and reads the servers anew. Open questions are put again.
     package func networkChanged() {
         cache.networkChanged(at: loop.now)
+        isDown = false
         guard let channel = try? DNSChannel(on: loop, servers: servers) else { return }
         self.channel = channel
     }
@@ -77,8 +83,12 @@ package final class Resolver {
         let answer: DNSAnswer
         switch outcome {
         case .cancelled: return ask(question)
+        case .silent(let text):
+            isDown = true
+            answer = failure(question, text)
         case .failed(let text): answer = failure(question, text)
         case .answer(let octets):
+            isDown = false
             do throws(DNSMessage.Failure) {
                 let message = octets.isEmpty ? nil : try DNSMessage(parsing: octets, for: question)
                 cache.store(message?.records ?? [], for: question, timeToLive: message?.timeToLive, at: loop.now)
@@ -96,7 +106,7 @@ package final class Resolver {
 
     /// Lower case, without the last dot.
     private static func normal(_ name: String) -> String {
-        let name = String(decoding: name.utf8.map(\.lowercased), as: UTF8.self)
+        let name = name.lowercasedASCII
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 

@@ -14,8 +14,8 @@ package final class SIPSockets {
         case datagram([UInt8], Flow)
         /// The next octets of a connection, split anywhere.
         case chunk([UInt8], Flow)
-        /// An outgoing connection is made, or an incoming one is taken.
-        case opened(Flow, isInbound: Bool)
+        /// An outgoing connection is made, or an incoming one is taken; in TLS the server has proved to be the one.
+        case opened(Flow, isInbound: Bool, TLSClient.Report? = nil)
         /// A connection is over or was not made; nil: the peer closed in order. Nothing follows on this flow.
         case closed(Flow, TransportFailure?)
         /// An ICMP error about what UDP sent to this address.
@@ -28,6 +28,8 @@ package final class SIPSockets {
 
     /// An outgoing connection that is not made by then has failed (T9).
     package static let connectLimit: Duration = .seconds(4)
+    /// With TLS its handshake is over by then (SEC4).
+    package static let handshakeLimit: Duration = .seconds(8)
     private static let retryInterval: Duration = .seconds(5)
 
     private struct Place {
@@ -96,11 +98,16 @@ package final class SIPSockets {
         return connection.send(octets)
     }
 
-    /// Begins a TCP connection from an own address. What is sent before it is made waits for it.
-    package func connect(to remote: SocketAddress, from local: IPAddress) throws(TransportFailure) -> Flow {
+    /// Begins a connection from an own address. What is sent before it is made waits for it.
+    /// - Parameter server: whom TLS must find there; nil: plain TCP.
+    package func connect(
+        to remote: SocketAddress, from local: IPAddress, secure server: TLSServer? = nil
+    ) throws(TransportFailure) -> Flow {
         lastNumber += 1
         let number = lastNumber
         let connection: StreamConnection
+        var tls: TLSClient?
+        if let server { tls = try Self.client(to: server) }
         do throws(SystemError) {
             let socket = try Socket(.stream, family: remote.address.family, options, subject: "tcp \(remote)")
             socket.setStreamOptions(family: remote.address.family, dscp: options.dscp)
@@ -110,17 +117,26 @@ package final class SIPSockets {
                 throw .last("\(remote)", "connect")
             }
             let flow = Flow(
-                transport: .tcp, local: try socket.localAddress(), remote: remote, connection: number)
-            connection = try StreamConnection(on: loop, socket, flow, isInbound: false) { [unowned self] in
-                handle($0, $1)
+                transport: tls == nil ? .tcp : .tls, local: try socket.localAddress(), remote: remote,
+                connection: number)
+            connection = try StreamConnection(on: loop, socket, flow, isInbound: false, tls: tls) {
+                [unowned self] in handle($0, $1)
             }
         } catch {
             throw TransportFailure(number: error.number)
         }
         connections[number] = connection
-        connecting[number] = loop.now + Self.connectLimit
+        connecting[number] = loop.now + (tls == nil ? Self.connectLimit : Self.handshakeLimit)
         rearm()
         return connection.flow
+    }
+
+    private static func client(to server: TLSServer) throws(TransportFailure) -> TLSClient {
+        do throws(TLSClient.Failure) {
+            return try TLSClient(to: server)
+        } catch {
+            throw .insecure(error.text)
+        }
     }
 
     /// Closes a connection; there is no `closed` event for it.
@@ -273,9 +289,9 @@ extension SIPSockets {
     private func handle(_ connection: StreamConnection, _ event: StreamConnection.Event) {
         let number = connection.flow.connection
         switch event {
-        case .opened:
+        case .opened(let report):
             connecting[number] = nil
-            handler(.opened(connection.flow, isInbound: false))
+            handler(.opened(connection.flow, isInbound: false, report))
         case .received(let octets):
             if connection.isInbound { limits.touch(number, at: loop.now) }
             handler(.chunk(octets, connection.flow))
@@ -298,8 +314,9 @@ extension SIPSockets {
         let over = connecting.filter { $0.value <= now }.map(\.key) + limits.expire(at: now)
         for number in over {
             guard let connection = connections[number] else { continue }
+            let isInsecure = connection.isShakingHands
             forget(number)
-            handler(.closed(connection.flow, .timedOut))
+            handler(.closed(connection.flow, isInsecure ? .insecure("the handshake takes too long") : .timedOut))
         }
         rearm()
     }

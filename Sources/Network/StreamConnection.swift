@@ -4,10 +4,11 @@ import Glibc
 import Primitives
 import SIP
 
-/// One TCP connection: raw octets in and out.
+/// One TCP connection, in TLS or not: octets in and out.
 final class StreamConnection {
     enum Event {
-        case opened
+        /// It is made, and in TLS the server is the one.
+        case opened(TLSClient.Report?)
         case received([UInt8])
         /// Nothing follows. Nil: the peer closed in order.
         case closed(TransportFailure?)
@@ -21,24 +22,35 @@ final class StreamConnection {
 
     let flow: Flow
     let isInbound: Bool
+    /// It carries what is sent.
     private(set) var isOpen: Bool
+    private var isConnected: Bool
+    /// TLS is at work and the server has not proved yet to be the one.
+    var isShakingHands: Bool { isConnected && !isOpen }
     private let socket: Socket
     private let loop: EventLoop
     private let handler: (StreamConnection, Event) -> Void
+    private let tls: TLSClient?
+    /// In TLS: what was to be sent before the server has proved to be the one.
+    private var early: [UInt8] = []
+    /// What the kernel has not taken yet.
     private var queue: [UInt8] = []
     private var watch: Watch?
     private var isOver = false
 
+    /// - Parameter tls: a client that has said nothing yet; nil: plain TCP.
     init(
-        on loop: EventLoop, _ socket: consuming Socket, _ flow: Flow, isInbound: Bool,
+        on loop: EventLoop, _ socket: consuming Socket, _ flow: Flow, isInbound: Bool, tls: TLSClient? = nil,
         _ handler: @escaping (StreamConnection, Event) -> Void
     ) throws(SystemError) {
         self.loop = loop
         self.socket = socket
         self.flow = flow
         self.isInbound = isInbound
+        self.tls = tls
         self.handler = handler
         isOpen = isInbound
+        isConnected = isInbound
         watch = try loop.watch(self.socket.number, isInbound ? .readable : [.readable, .writable]) {
             [unowned self] ready in handle(ready)
         }
@@ -47,10 +59,24 @@ final class StreamConnection {
     /// Queues what the kernel does not take at once.
     func send(_ octets: [UInt8]) -> TransportFailure? {
         if isOver { return .closedByPeer }
-        guard queue.count + octets.count <= Self.queueLimit else { return .timedOut }
+        guard queue.count + early.count + octets.count <= Self.queueLimit else { return .timedOut }
+        guard let tls else { return put(octets) }
+        guard tls.isSecured else {
+            early += octets
+            return nil
+        }
+        do throws(TLSClient.Failure) {
+            try tls.send(octets)
+        } catch {
+            return .insecure(error.text)
+        }
+        return put(tls.takeOutput())
+    }
+
+    private func put(_ octets: [UInt8]) -> TransportFailure? {
         let wasEmpty = queue.isEmpty
         queue += octets
-        guard isOpen, wasEmpty else { return nil }
+        guard isConnected, wasEmpty else { return nil }
         if let failure = write() {
             loop.nextTurn { [self] in end(failure) }
             return failure
@@ -59,12 +85,12 @@ final class StreamConnection {
     }
 
     private func handle(_ ready: Events) {
-        if !isOpen {
+        if !isConnected {
             let number = portero_take_error(socket.number)
             if number != 0 { return end(TransportFailure(number: number)) }
             guard ready.contains(.writable) else { return }
-            isOpen = true
-            handler(self, .opened)
+            isConnected = true
+            if tls != nil { secure([]) } else { open(nil) }
         }
         if !isOver, ready.contains(.writable), let failure = write() { return end(failure) }
         if !isOver, ready.contains(.readable) || ready.contains(.hungUp) || ready.contains(.failed) { read() }
@@ -77,11 +103,40 @@ final class StreamConnection {
             let number = errno
             if number != EAGAIN, number != EINTR { end(TransportFailure(number: number)) }
         } else if count == 0 {
-            end(nil)
+            end(isShakingHands ? .insecure("the server ended the connection within the handshake") : nil)
         } else {
             octets.removeLast(octets.count - count)
-            handler(self, .received(octets))
+            if tls != nil { secure(octets) } else { handler(self, .received(octets)) }
         }
+    }
+
+    /// Lets TLS work on octets of the server; none: it begins.
+    private func secure(_ octets: [UInt8]) {
+        guard let tls else { return }
+        do throws(TLSClient.Failure) {
+            let events = octets.isEmpty ? [] : try tls.receive(octets)
+            if octets.isEmpty { try tls.start() }
+            if let failure = put(tls.takeOutput()) { return end(failure) }
+            for event in events where !isOver {
+                switch event {
+                case .secured(let report): open(report)
+                case .received(let octets): handler(self, .received(octets))
+                case .ended: end(nil)
+                }
+            }
+        } catch {
+            // The peer hears why, if TLS has a word for it.
+            _ = put(tls.takeOutput())
+            end(isOpen ? .other(error.text) : .insecure(error.text))
+        }
+    }
+
+    private func open(_ report: TLSClient.Report?) {
+        isOpen = true
+        let early = early
+        self.early = []
+        if !early.isEmpty, let failure = send(early) { return end(failure) }
+        handler(self, .opened(report))
     }
 
     private func write() -> TransportFailure? {
@@ -107,6 +162,11 @@ final class StreamConnection {
 
     /// Ends it without a report.
     func close() {
+        if let tls, isOpen, !isOver, queue.isEmpty {
+            tls.end()
+            queue = tls.takeOutput()
+            _ = write()
+        }
         isOver = true
         watch = nil
     }

@@ -16,6 +16,11 @@ extension UInt8 {
     }
 }
 
+extension StringProtocol {
+    /// `A`–`Z` to lower case, everything else as it is: how domain names are compared.
+    package var lowercasedASCII: String { String(decoding: utf8.map(\.lowercased), as: UTF8.self) }
+}
+
 /// Lower-case hexadecimal digits of octets.
 package func hexadecimal(_ octets: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)

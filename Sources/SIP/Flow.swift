@@ -7,6 +7,9 @@ package enum Transport: String, Hashable, Sendable, CaseIterable {
     /// Connection-oriented and reliable: no retransmission, framing by Content-Length.
     package var isStream: Bool { self != .udp }
 
+    /// In the order in which a domain is asked for its services (T10).
+    package static let preferred: [Transport] = [.tls, .tcp, .udp]
+
     /// The port used where none is given: 5060, for TLS 5061.
     package var defaultPort: UInt16 { self == .tls ? 5061 : 5060 }
 
@@ -38,13 +41,22 @@ package struct Flow: Hashable, Sendable {
 package struct Target: Hashable, Sendable {
     package var transport: Transport
     package var address: SocketAddress
-    /// The domain that was asked for: name for TLS verification (RFC 5922) and for messages to the operator.
+    /// The domain that was asked for.
     package var domain: String
+    /// Whom TLS must find there; nil: nobody is known, so that no TLS connection is made.
+    package var server: TLSServer?
 
-    package init(transport: Transport, address: SocketAddress, domain: String) {
+    package init(transport: Transport, address: SocketAddress, domain: String, server: TLSServer? = nil) {
         self.transport = transport
         self.address = address
         self.domain = domain
+        self.server = server
+    }
+
+    /// Whether one stream connection serves both: the same place, and for TLS the same trust and name (T13, RFC 5923).
+    package func sharesConnection(with other: Target) -> Bool {
+        transport == other.transport && address == other.address && server?.settings == other.server?.settings
+            && server?.name == other.server?.name
     }
 }
 
@@ -53,6 +65,9 @@ package enum TransportFailure: Error, Hashable, Sendable {
     case refused, unreachable, noRoute, timedOut, closedByPeer
     /// The message is larger than the path carries.
     case tooLarge
+    /// There is no TLS connection that can be trusted: why, in words for the operator. Nothing was sent, and nothing is
+    /// sent without TLS instead.
+    case insecure(String)
     case other(String)
 }
 

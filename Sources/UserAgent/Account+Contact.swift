@@ -1,10 +1,14 @@
 import SIP
 
 extension Account {
-    /// Our Contact on a flow (R1): its real local address.
-    func contact(on flow: Flow) -> SIPURI {
-        var uri = SIPURI(user: contactUser, host: Host(flow.local.address), port: flow.local.port)
-        if flow.transport != .udp { uri.setParameter("transport", flow.transport.rawValue) }
-        return uri
+    /// Our Contact on a flow (R1): its real local address. Whoever asks by `sips` is answered so (RFC 5630 §5).
+    func contact(on flow: Flow, for peer: SIPURI? = nil) -> SIPURI {
+        var contact = SIPURI(user: contactUser, host: Host(flow.local.address), port: flow.local.port)
+        if flow.transport == .tls, [uri, peer].contains(where: { $0?.scheme == .sips }) {
+            contact.scheme = .sips
+        } else if flow.transport != .udp {
+            contact.setParameter("transport", flow.transport.rawValue)
+        }
+        return contact
     }
 }

@@ -20,6 +20,8 @@ package struct Account: Equatable, Sendable {
     /// Every request out of a dialog goes here first, if set.
     package var outboundProxy: SIPURI?
     package var transport: TransportChoice = .auto
+    /// The names in it are the account's own, whatever stands there.
+    package var tls = TLSSettings()
     /// No: calls are made and taken without a registration.
     package var registers = true
     /// What is asked for, always this and never what was granted last; seconds.
@@ -60,8 +62,8 @@ package struct Account: Equatable, Sendable {
     package func registersDifferently(from other: Account) -> Bool {
         uri != other.uri || displayName != other.displayName || authUser != other.authUser
             || password != other.password || registrar != other.registrar || outboundProxy != other.outboundProxy
-            || transport != other.transport || registers != other.registers || expires != other.expires
-            || contactUser != other.contactUser
+            || transport != other.transport || tls != other.tls || registers != other.registers
+            || expires != other.expires || contactUser != other.contactUser
     }
 }
 
@@ -73,13 +75,42 @@ package struct Password: Equatable, Sendable, CustomStringConvertible, CustomDeb
     package var debugDescription: String { "••••" }
 }
 
-extension TransportChoice {
-    /// The one transport that is allowed; nil: by SRV, then address, on UDP (T10).
-    var fixed: Transport? {
-        switch self {
-        case .auto: nil
-        case .udp: .udp
-        case .tcp: .tcp
+extension Account {
+    /// Whether it never leaves TLS.
+    package var isSecure: Bool {
+        transport == .tls || ([uri, registrar, outboundProxy].contains { $0?.scheme == .sips })
+    }
+
+    /// Where a URI leads with this account's choice of transport (T10).
+    func destination(_ uri: SIPURI) -> Locator.Destination? {
+        let fixed: Transport? =
+            switch transport {
+            case .auto: nil
+            case .udp: .udp
+            case .tcp: .tcp
+            case .tls: .tls
+            }
+        var destination = Locator.Destination(uri, transport: fixed, isSecure: isSecure)
+        // The transport is given: there is no choice to ask for.
+        if transport == .tls { destination?.transport = .tls }
+        return destination
+    }
+
+    /// Its proxy, registrar and domain, each once, in lower case.
+    package var serverNames: [String] {
+        var names: [String] = []
+        for uri in [outboundProxy, registrar, uri] {
+            guard let name = uri?.host?.text.lowercasedASCII, !names.contains(name) else { continue }
+            names.append(name)
         }
+        return names
+    }
+
+    /// Whom a TLS connection to a host of that name must find.
+    /// - Parameter isProxy: a route of the account, its registrar or a server of its dialogs named the host.
+    func server(at host: String, isProxy: Bool) -> TLSServer {
+        var settings = tls
+        settings.names = serverNames
+        return TLSServer(settings, host: host, isProxy: isProxy)
     }
 }

@@ -127,8 +127,10 @@ extension Agent {
         switch output {
         case .open(let number, let path):
             guard let call = calls[key] else { return }
+            var path = completed(path, for: call.account)
+            path.isNamedByServer = path.isNamedByServer || call.dialog != nil
             let id = requester.open(
-                call.account, completed(path, for: call.account), at: now, &wire, &connections, &requestEvents)
+                call.account, path, at: now, &wire, &connections, &requestEvents)
             owners[id] = .call(key, number)
             callRequests[CallRequest(call: key, number: number)] = id
         case .submit(let number, let request):

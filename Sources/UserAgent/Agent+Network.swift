@@ -43,6 +43,16 @@ extension Agent {
         }
     }
 
+    /// The clock was set, or is found to be before the day of this build: no certificate can be judged then (R10).
+    mutating func clockChanged(isSet: Bool, at now: Instant) {
+        requester.isClockSet = isSet
+        guard isSet else { return }
+        requester.avoided.forget()
+        for key in keys() {
+            update(key, at: now) { registration, _, out in registration.clockSet(at: now, &out) }
+        }
+    }
+
     mutating func resolverChanged(at now: Instant) {
         sources.expire(at: now)
         for key in keys() {
@@ -67,7 +77,7 @@ extension Agent {
 extension Account {
     /// Where its requests go, and its calls come from.
     var servers: [Locator.Destination] {
-        [outboundProxy ?? registrar].compactMap { Locator.Destination($0, transport: transport.fixed) }
+        [outboundProxy ?? registrar].compactMap { destination($0) }
     }
 }
 

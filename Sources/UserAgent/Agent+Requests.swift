@@ -24,7 +24,7 @@ extension Agent {
             return respond(transaction, response, at: now)
         default: return respond(transaction, request.response(481), at: now)
         }
-        guard request.uri.scheme == .sip || request.uri.scheme == .tel else {
+        guard request.uri.scheme == .sip || request.uri.scheme == .tel || request.uri.isSecured(by: flow) else {
             return respond(transaction, request.response(416), at: now)
         }
         guard let choice = account(for: request, from: flow.remote.address) else {
@@ -89,7 +89,7 @@ extension Agent {
     /// The answer to OPTIONS: also while busy, for registrars use it as a probe (D2).
     private func capabilities(_ request: Request, _ account: Account, _ flow: Flow) -> Response {
         var response = request.response(200)
-        response.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
+        response.headers.append(.contact, NameAddress(account.contact(on: flow, for: request.uri)).description)
         response.headers.appendAllow()
         response.headers.appendAccept()
         response.headers.append(.acceptEncoding, "identity")
@@ -141,6 +141,11 @@ extension Agent {
         let id = requester.open(account, path, at: now, &wire, &connections, &requestEvents)
         owners[id] = .composed(request)
     }
+}
+
+extension SIPURI {
+    /// A `sips` URI that came along a way that keeps its promise.
+    fileprivate func isSecured(by flow: Flow) -> Bool { scheme == .sips && flow.transport == .tls }
 }
 
 extension Request {

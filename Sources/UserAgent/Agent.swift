@@ -127,6 +127,7 @@ package struct Agent {
             }
         case .networkChanged: lookAtRoutes(at: now)
         case .resolverChanged: resolverChanged(at: now)
+        case .clockChanged(let isSet): clockChanged(isSet: isSet, at: now)
         case .configure(let settings): configure(settings, at: now)
         case .register(let account): register(account, at: now)
         case .unregister(let account): unregister(account, at: now)
@@ -202,6 +203,10 @@ package struct Agent {
         case .response(let transaction, let response, _):
             _ = requester.received(transaction, response, at: now, &wire, &connections, &requestEvents)
         case .failed(let transaction, let failure):
+            if failure == .timeout, let flow = requester.flow(of: transaction) {
+                // Not one octet came while the request waited: the flow is dead, whatever the kernel thinks (R6).
+                connections.closeIfSilent(flow, since: now - TransactionTimers.timeout, &wire, &connectionEvents)
+            }
             _ = requester.failed(transaction, failure, at: now, &wire, &connections, &requestEvents)
         case .stray2xx(let response, _): endStray(response, at: now)
         }

@@ -66,6 +66,9 @@ package enum UserAgentInput: Sendable {
     /// and peer now: nothing is done where that is the same.
     case networkChanged
     case resolverChanged
+    /// The clock was set. `isSet`: it is not before the day of this build, so that certificates can be judged (R10);
+    /// until something else is said it counts as set.
+    case clockChanged(isSet: Bool)
 
     // Intents.
     case configure(UserAgentSettings)

@@ -165,8 +165,8 @@ private let faults: [(String, [String])] = [
         ["2: [account a] uri: expected a URI such as sip:100@pbx.example.org, found \"sip:pbx\""]
     ),
     (
-        "[account a]\nuri = sips:a@pbx",
-        ["2: [account a] uri: expected a URI such as sip:100@pbx.example.org, found \"sips:a@pbx\""]
+        "[account a]\nuri = sips:a@pbx\ntransport = udp",
+        ["2: [account a] uri: sips needs transport = tls or auto, not udp"]
     ),
     (
         "[account a]\nuri = sip:a@b\nexpires = 5",
@@ -177,8 +177,15 @@ private let faults: [(String, [String])] = [
         ["3: [account a] expires: expected whole seconds, found \"60.5s\""]
     ),
     (
-        "[account a]\nuri = sip:a@b\ntransport = tls",
-        ["3: [account a] transport: expected auto, udp or tcp, found \"tls\""]
+        "[account a]\nuri = sip:a@b\ntls-pin = 47DEQpj8HBSa",
+        [
+            "3: [account a] tls-pin: expected the SHA-256 of a public key in base64, 44 characters, "
+                + "found \"47DEQpj8HBSa\""
+        ]
+    ),
+    (
+        "[account a]\nuri = sip:a@b\ntransport = sctp",
+        ["3: [account a] transport: expected auto, udp, tcp or tls, found \"sctp\""]
     ),
     (
         "[account a]\nuri = sip:a@b\ncodecs = opus, g711",
@@ -287,6 +294,18 @@ private let faults: [(String, [String])] = [
 ]
 
 private let warnings: [(String, [String])] = [
+    (
+        "[account a]\nuri = sip:a@b\ntransport = tls\ntls-verify = no\ntls-ca = /ca.pem\ntls-key = /key.pem",
+        [
+            "4: warning: [account a] tls-verify: anybody can pass for the server: the certificate is not checked",
+            "5: warning: [account a] tls-ca: does nothing while tls-verify is no",
+            "6: warning: [account a] tls-key: does nothing without tls-certificate",
+        ]
+    ),
+    (
+        "[account a]\nuri = sip:a@b\ntransport = udp\ntls-ca = /ca.pem",
+        ["4: warning: [account a] tls-ca: does nothing with transport = udp"]
+    ),
     ("[button a]\nline = A", ["1: warning: [button a]: the button does nothing: no action is set"]),
     (
         "[button a]\nline = A\npress = answer\nhold-time = 1s",

@@ -21,7 +21,11 @@ let sample = #"""
     password = s3cr;t #1
     registrar = sip.example.org:5070
     outbound-proxy = sip:proxy.example.org;lr
-    transport = tcp
+    transport = tls
+    tls-verify = no
+    tls-pin = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
+    tls-certificate = /etc/portero/door.pem
+    tls-key = /etc/portero/door.key
     register = off
     expires = 1h 30min
     default = yes
@@ -47,6 +51,7 @@ let sample = #"""
     [account cabin]
     uri = sip:cabin@192.0.2.9:5080
     password-file = /etc/portero/cabin.password
+    tls-ca = /etc/portero/ca.pem
 
     [account barn]
     uri = sip:barn@[2001:db8::1]

@@ -67,6 +67,28 @@ import Testing
         }
     }
 
+    @Test("T12: while the servers are silent a stale answer serves at once") func staleAtOnce() throws {
+        let server = try NameServer(on: loop)
+        server.answer = { name, type in address(name, type, 7) }
+        let resolver = try Resolver(on: loop, servers: [server.address], hostsFile: "/dev/null")
+        let records = DNSAnswer.records([.address(.v4(7))])
+        #expect(try ask(resolver, "pbx.example.org") == records)
+        server.answer = { _, _ in nil }
+        resolver.networkChanged()
+        guard case .failed? = try ask(resolver, "other.example.org") else {
+            return #expect(Bool(false), "silence is no answer")
+        }
+        let begin = loop.now
+        #expect(try ask(resolver, "pbx.example.org") == records)
+        #expect(loop.now - begin < .seconds(1), "the silence was waited for")
+        // It is asked for again all the same, and a server that is back is heard.
+        let asked = server.asked.count
+        server.answer = { name, type in address(name, type, 8) }
+        #expect(try loop.turn(until: { server.asked.count > asked }))
+        let fresh = DNSAnswer.records([.address(.v4(8))])
+        #expect(try loop.turn(until: { (try? ask(resolver, "pbx.example.org")) == fresh }))
+    }
+
     @Test func whatDoesNotExistIsAnEmptyAnswer() throws {
         let server = try NameServer(on: loop)
         server.answer = { name, type in ResponseWriter.response(code: 3, name, type, answers: 0) { _ in } }

@@ -21,7 +21,7 @@ private final class Station {
             switch $0 {
             case .datagram(let octets, let flow): datagrams.append((octets, flow))
             case .chunk(let chunk, let flow): octets[flow.connection, default: []] += chunk
-            case .opened(let flow, let isInbound): opened.append((flow, isInbound))
+            case .opened(let flow, let isInbound, _): opened.append((flow, isInbound))
             case .closed(let flow, let failure): closed.append((flow, failure))
             case .unreachable(let remote, let failure): unreachable.append((remote, failure))
             case .listening(let transport, let address): listening.append((transport, address))

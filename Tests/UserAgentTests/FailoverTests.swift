@@ -159,9 +159,31 @@ import UserAgent
         site.server = { registrar.answer($0, $1) }
         site.run(for: .milliseconds(300))
         #expect(site.agent.accountStatuses.map(\.state) == [.registering, .registered])
-        site.run(for: .seconds(9))
+        site.run(for: .seconds(11))
         #expect(site.agent.accountStatuses[0].state == .failed)
         #expect(site.agent.accountStatuses[0].reason == "connection timed out")
+    }
+
+    @Test("T12: a stalled look-up delays no other account and no address") func stalledLookUps() throws {
+        let stalled = try Account.house("stalled", registrar: "sip:stalled.example.org")
+        let named = try Account.house("named", registrar: "sip:pbx.example.org")
+        let site = Site([stalled, named, try .house("plain")])
+        site.zone = { question in
+            question == DNSQuestion("pbx.example.org", .a) ? .records([.address(Site.registrar.address)]) : .records([])
+        }
+        site.zoneDelay = { $0.name.hasSuffix("stalled.example.org") ? .seconds(60) : .milliseconds(1) }
+        let registrar = Registrar(.accept(600))
+        site.server = { registrar.answer($0, $1) }
+        // What the accounts wait between them when they start (R5), and little more.
+        site.run(for: .milliseconds(550))
+        #expect(site.agent.accountStatuses.map(\.state) == [.registering, .registered, .registered])
+        let call = CallKey(1)
+        site.forgetSent()
+        let begin = site.now
+        site.give(.dial(DialOrder(call: call, uri: try SIPURI("sip:100@192.0.2.50"), account: "plain")))
+        site.run(for: .milliseconds(100))
+        let invite = site.sent.first { $0.request?.method == .invite }
+        #expect(invite.map { $0.at - begin < .milliseconds(10) } == true)
     }
 
     @Test func largeRequestsGoByTCPWhereTheServerHasIt() throws {

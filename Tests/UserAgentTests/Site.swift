@@ -15,6 +15,8 @@ final class Site {
     var port: UInt16 = 5060
     /// Answers to look-ups.
     var zone: (DNSQuestion) -> DNSAnswer = { _ in .records([]) }
+    /// How long the name server takes.
+    var zoneDelay: (DNSQuestion) -> Duration = { _ in .milliseconds(1) }
     /// What a server says to a request, and after how long. nothing: it is silent.
     var server: (Request, Flow) -> [(after: Duration, Response)] = { _, _ in [] }
     /// What becomes of a connection attempt; nil: it never ends.
@@ -167,7 +169,7 @@ final class Site {
             case nil: break
             }
         case .close(let flow): closed.append(flow)
-        case .lookUp(let id, let question): schedule(.lookedUp(id, zone(question)), after: .milliseconds(1))
+        case .lookUp(let id, let question): schedule(.lookedUp(id, zone(question)), after: zoneDelay(question))
         case .media(let call, let plan): media.append((call, plan))
         case .event(.account(let status)): statuses.append(status)
         case .event(.incoming(let call)):

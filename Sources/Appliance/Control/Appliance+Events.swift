@@ -51,7 +51,7 @@ extension Appliance {
         case "button", "led": .gpio
         case "door": .door
         case "sip": .network
-        case "account": .sip
+        case "account", "tls": .sip
         case "api": .api
         default: .config
         }

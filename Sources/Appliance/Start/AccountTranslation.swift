@@ -43,6 +43,7 @@ struct AccountTranslation {
         account.displayName = settings.displayName ?? deviceName ?? ""
         account.outboundProxy = settings.outboundProxy.flatMap { self.uri($0, of: settings.name) }
         account.transport = settings.transport
+        account.tls = tls(settings)
         account.registers = settings.registers
         account.expires = UInt32(clamping: settings.expires.nanoseconds / 1_000_000_000)
         account.autoAnswer = settings.autoAnswer
@@ -64,6 +65,16 @@ struct AccountTranslation {
         account.catchAll = settings.catchAll
         account.aliases = settings.aliases
         return account
+    }
+
+    private func tls(_ settings: AccountSettings) -> TLSSettings {
+        var tls = TLSSettings()
+        tls.verifies = settings.tlsVerify
+        tls.authorities = settings.tlsCA
+        tls.pins = settings.tlsPin.map(\.digest)
+        tls.certificate = settings.tlsCertificate
+        tls.key = settings.tlsKey
+        return tls
     }
 
     private mutating func uri(_ text: String, of account: String) -> SIPURI? {

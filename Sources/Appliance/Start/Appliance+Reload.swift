@@ -83,6 +83,7 @@ extension Appliance {
             settings.accounts.filter { agentSettings.accounts.contains($0) }.map { "account \($0.name)" })
         clear { $0.hasPrefix("account ") && !unchanged.contains($0) }
         agentSettings = settings
+        keepCertificates(of: settings.accounts)
         for (account, text) in translation.problems { raise("account \(account)", text) }
         saveIdentity()
         take(.agent(.configure(settings)))

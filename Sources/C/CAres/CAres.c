@@ -72,6 +72,9 @@ static void answered(void *data, int status, int timeouts, unsigned char *octets
     case ARES_ECANCELLED: case ARES_EDESTRUCTION:
         query->answer(query->context, PORTERO_DNS_CANCELLED, "", NULL, 0);
         break;
+    case ARES_ETIMEOUT: case ARES_ECONNREFUSED:
+        query->answer(query->context, PORTERO_DNS_SILENT, ares_strerror(status), NULL, 0);
+        break;
     default:
         query->answer(query->context, PORTERO_DNS_FAILED, ares_strerror(status), NULL, 0);
     }

@@ -2,8 +2,10 @@ package import Primitives
 
 /// Server location (RFC 3263) for one destination: asks the name server and ends with an ordered list of targets.
 ///
-/// A host that is an address, or a name with a port, needs no SRV record; a transport that is given needs no choice.
-/// Otherwise UDP is taken if the domain offers it (or offers nothing in particular), else TCP.
+/// A host that is an address, or a name with a port, needs no service records; a transport that is given needs no
+/// choice. Otherwise NAPTR records order the transports; where there are none, the first transport with SRV records is
+/// taken, and where there are none either, the name itself on UDP (T10). NAPTR and SRV are asked for together: a name
+/// server that knows nothing of NAPTR costs no more time.
 package struct Locator: Sendable {
     /// Where to, as a URI, a route or an account says it.
     package struct Destination: Hashable, Sendable {
@@ -38,6 +40,8 @@ package struct Locator: Sendable {
 
     /// More targets than this are not tried (T12).
     package static let targetLimit = 32
+    /// NAPTR records whose services are asked for.
+    package static let offerLimit = 8
 
     /// What is to be looked up for the next step. Each is to be answered once by `answered`.
     package private(set) var questions: Set<DNSQuestion> = []
@@ -48,6 +52,12 @@ package struct Locator: Sendable {
         var transport: Transport
         var port: UInt16
         var name: String
+    }
+    /// SRV records of a transport, under this name.
+    private struct Offer {
+        var transport: Transport
+        var name: String
+        var question: DNSQuestion { DNSQuestion(name, .srv) }
     }
 
     private let destination: Destination
@@ -60,53 +70,76 @@ package struct Locator: Sendable {
 
     /// Begins. `transports` are those that the product has, the preferred one first. Look at `outcome`, then `questions`.
     package init(
-        _ destination: Destination, transports: [Transport] = [.udp, .tcp], ipv4: Bool = true, ipv6: Bool = true
+        _ destination: Destination, transports: [Transport] = Transport.preferred, ipv4: Bool = true,
+        ipv6: Bool = true
     ) {
         self.destination = destination
-        let usable = transports.filter { choice in
+        self.transports = transports.filter { choice in
             (!destination.isSecure || choice == .tls) && (destination.transport.map { $0 == choice } ?? true)
         }
-        // TLS is for `sips`, or where it is named: it is not guessed for a plain URI.
-        self.transports =
-            destination.isSecure || destination.transport == .tls ? usable : usable.filter { $0 != .tls }
         families = (ipv6 ? [.aaaa] : []) + (ipv4 ? [.a] : [])
         begin()
     }
 
     private mutating func begin() {
-        guard let preferred = transports.first else {
+        guard let itself = itself else {
             outcome = .failure(destination.isSecure ? .noSecureTransport : .transportNotSupported)
             return
         }
-        let port = destination.port ?? preferred.defaultPort
         if let address = IPAddress(destination.host) {
             let target = Target(
-                transport: preferred, address: SocketAddress(address, port), domain: destination.host)
+                transport: itself.transport, address: SocketAddress(address, itself.port), domain: destination.host)
             outcome = .success([target])
         } else if destination.port != nil {
-            askAddresses(of: [Service(transport: preferred, port: port, name: destination.host)])
+            askAddresses(of: [itself])
         } else {
             asksServices = true
-            questions = Set(transports.map(serviceQuestion))
+            questions = Set(transports.map { guess($0).question })
+            if destination.transport == nil { questions.insert(namingQuestion) }
         }
     }
 
-    private func serviceQuestion(_ transport: Transport) -> DNSQuestion {
+    /// The host itself: on UDP unless that is not to be.
+    private var itself: Service? {
+        guard let transport = transports.first(where: { $0 == .udp }) ?? transports.first else { return nil }
+        return Service(
+            transport: transport, port: destination.port ?? transport.defaultPort, name: destination.host)
+    }
+
+    private var namingQuestion: DNSQuestion { DNSQuestion(destination.host, .naptr) }
+
+    /// Where the SRV records of a transport are if no NAPTR record says otherwise.
+    private func guess(_ transport: Transport) -> Offer {
         let prefix =
             switch transport {
             case .udp: "_sip._udp."
             case .tcp: "_sip._tcp."
             case .tls: "_sips._tcp."
             }
-        return DNSQuestion(prefix + destination.host, .srv)
+        return Offer(transport: transport, name: prefix + destination.host)
+    }
+
+    /// What the NAPTR records offer that we have, in their order. Other services and flags are passed over.
+    private var named: [Offer] {
+        guard case .records(let records)? = answers[namingQuestion] else { return [] }
+        let services: [String: Transport] = ["sips+d2t": .tls, "sip+d2t": .tcp, "sip+d2u": .udp]
+        var offers: [(order: UInt16, preference: UInt16, offer: Offer)] = []
+        for case .naming(let order, let preference, let flags, let service, let name) in records {
+            guard flags.lowercasedASCII == "s", let transport = services[service.lowercasedASCII],
+                transports.contains(transport)
+            else { continue }
+            offers.append((order, preference, Offer(transport: transport, name: name)))
+        }
+        offers.sort { ($0.order, $0.preference) < ($1.order, $1.preference) }
+        return offers.prefix(Self.offerLimit).map(\.offer)
     }
 
     private mutating func askAddresses(of services: [Service]) {
         asksServices = false
         answers = [:]
-        self.services = services
+        self.services = Array(services.prefix(Self.targetLimit))
         questions = Set(
-            services.flatMap { service in
+            self.services.flatMap { service in
                 IPAddress(service.name) == nil ? families.map { DNSQuestion(service.name, $0) } : []
             })
         if questions.isEmpty { finishAddresses() }
@@ -121,25 +154,36 @@ package struct Locator: Sendable {
     }
 
     private mutating func finishServices(random: inout Randomness) {
-        var isRefused = false
-        for transport in transports {
-            guard case .records(let records)? = answers[serviceQuestion(transport)] else { continue }
-            let offers = records.prefix(Self.targetLimit).compactMap(ServiceRecord.init)
-            guard !offers.isEmpty else { continue }
-            let usable = offers.filter { $0.target != "." && $0.target != "" && $0.port != 0 }
-            guard !usable.isEmpty else {
-                isRefused = true
-                continue
-            }
-            let ordered = ServiceRecord.ordered(usable, random: &random)
-            return askAddresses(of: ordered.map { Service(transport: transport, port: $0.port, name: $0.target) })
-        }
-        guard !isRefused, let preferred = transports.first else {
-            outcome = .failure(.serviceNotAvailable)
+        let named = named
+        let unknown = named.map(\.question).filter { answers[$0] == nil }
+        guard unknown.isEmpty else {
+            questions = Set(unknown)
             return
         }
-        // No services: the name itself, on the preferred transport.
-        askAddresses(of: [Service(transport: preferred, port: preferred.defaultPort, name: destination.host)])
+        var services = named.flatMap { self.services(of: $0, random: &random) ?? [] }
+        var isRefused = false
+        for transport in transports where services.isEmpty {
+            guard let offered = self.services(of: guess(transport), random: &random) else { continue }
+            services = offered
+            isRefused = isRefused || offered.isEmpty
+        }
+        if services.isEmpty, isRefused {
+            outcome = .failure(.serviceNotAvailable)
+        } else {
+            // No services: the name itself.
+            askAddresses(of: services.isEmpty ? itself.map { [$0] } ?? [] : services)
+        }
+    }
+
+    /// In the order in which they are to be tried; nil without SRV records, empty if they say that there is no service.
+    private func services(of offer: Offer, random: inout Randomness) -> [Service]? {
+        guard case .records(let records)? = answers[offer.question] else { return nil }
+        let all = records.prefix(Self.targetLimit).compactMap(ServiceRecord.init)
+        if all.isEmpty { return nil }
+        let usable = all.filter { $0.target != "." && $0.target != "" && $0.port != 0 }
+        return ServiceRecord.ordered(usable, random: &random).map {
+            Service(transport: offer.transport, port: $0.port, name: $0.target)
+        }
     }
 
     private mutating func finishAddresses() {

@@ -83,7 +83,7 @@ extension Call {
         var request = Request(
             .invite, outgoing.target, from: outgoing.from, to: outgoing.to, callID: callID, cseq: outgoing.cseq)
         for route in outgoing.routes { request.headers.append(.route, route.description) }
-        request.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
+        request.headers.append(.contact, NameAddress(account.contact(on: flow, for: outgoing.target)).description)
         request.headers.appendAllow()
         request.headers.append(.accept, "application/sdp")
         for header in outgoing.headers { request.headers.append(HeaderName(header.name), header.value) }

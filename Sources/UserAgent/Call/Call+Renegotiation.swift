@@ -79,7 +79,7 @@ extension Call {
         } else {
             self.dialog = dialog
         }
-        request.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
+        request.headers.append(.contact, NameAddress(account.contact(on: flow, for: dialog.remoteTarget)).description)
         request.headers.appendAllow()
         setBody(offer, of: &request)
         self.negotiation = negotiation

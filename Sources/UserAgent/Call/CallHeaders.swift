@@ -19,7 +19,7 @@ extension Call {
     func dialogResponse(_ status: Int, to request: Request, on flow: Flow) -> Response {
         var response = request.response(status, toTag: localTag)
         for route in request.headers.all(.recordRoute) { response.headers.append(.recordRoute, route) }
-        response.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
+        response.headers.append(.contact, NameAddress(account.contact(on: flow, for: request.uri)).description)
         response.headers.appendAllow()
         return response
     }

@@ -10,6 +10,7 @@ extension Registration {
         if attempt.purpose == .remove { return finishRemoval(at: now, &out) }
         self.attempt = nil
         var text = failure.text
+        if case .transport(.insecure) = failure { isInsecure = true }
         if case .timeout = failure, let flow = attempt.flow {
             text = "no answer to REGISTER \(account.registrar) (\(flow.transport.rawValue), \(attempt.size) octets)"
         }

@@ -80,6 +80,8 @@ struct Registration {
     var reason: String?
     /// The wait that follows the last failure was demanded, or protects the account: no event shortens it.
     var isHeldBack = false
+    /// The last attempt found no TLS connection that can be trusted.
+    var isInsecure = false
     var lastNoted: String?
 
     init(_ account: Account, instance: String, random: inout Randomness, at now: Instant) {
@@ -171,6 +173,13 @@ struct Registration {
         if attempt == nil, state == .failed, !isHeldBack, nextAttempt != nil { restart(at: now, &out) }
     }
 
+    /// Dates can be judged now (R10).
+    mutating func clockSet(at now: Instant, _ out: inout [Output]) {
+        guard attempt == nil, state == .failed, isInsecure else { return }
+        backOff.reset()
+        restart(at: now, &out)
+    }
+
     /// From where a datagram to the registrar would leave now; nil: no route.
     mutating func route(from local: SocketAddress?, random: inout Randomness, at now: Instant, _ out: inout [Output]) {
         guard account.registers, state != .disabled else { return }
@@ -234,6 +243,7 @@ struct Registration {
         attempt = Attempt(purpose: .register, since: now)
         nextAttempt = nil
         isHeldBack = false
+        isInsecure = false
         // A refresh of a good binding is no change of state.
         if state != .registered || binding?.isLost != false { show(.registering, at: now, &out) }
         out.append(.open(path(to: account.registrar)))

@@ -53,6 +53,7 @@ package enum RequestFailure: Error, Hashable, Sendable {
         case .transport(.timedOut): "connection timed out"
         case .transport(.closedByPeer): "connection closed"
         case .transport(.tooLarge): "message too large"
+        case .transport(.insecure(let reason)): "TLS: \(reason)"
         case .transport(.other(let reason)): reason
         case .timeout: "no answer"
         case .cancelled: "cancelled"

@@ -16,12 +16,15 @@ package struct RequestPath: Hashable, Sendable {
     package var flow: Flow?
     /// Tried after `flow`.
     package var alternatives: [Target]
+    /// Whether a server of the account named the next hop, in a route or in a dialog.
+    package var isNamedByServer: Bool
 
     /// - Parameter target: Request-URI or remote target.
     package init(to target: SIPURI, routes: [NameAddress] = [], flow: Flow? = nil, alternatives: [Target] = []) {
         self.routes = routes
         nextHop = routes.first?.uri ?? target
         self.flow = flow
+        isNamedByServer = !routes.isEmpty
         self.alternatives = alternatives
     }
 }

@@ -8,7 +8,8 @@ extension Requester {
         _ events: inout [RequestEvent]
     ) {
         switch locator.outcome {
-        case .success(let targets):
+        case .success(let found):
+            let targets = secured(found, for: id)
             events.append(.located(id, targets))
             entries[id]?.targets = avoided.sorted(targets, at: now)
             tryNext(id, .noRoute, at: now, &wire, &connections, &events)
@@ -23,6 +24,18 @@ extension Requester {
                 lookups[lookup] = (id, question)
                 wire.out.append(.lookUp(lookup, question))
             }
+        }
+    }
+
+    /// Those of TLS with whom they lead to.
+    private func secured(_ targets: [Target], for id: RequestID) -> [Target] {
+        guard let entry = entries[id] else { return targets }
+        return targets.map { target in
+            var target = target
+            if target.transport == .tls {
+                target.server = entry.account.server(at: target.domain, isProxy: entry.path.isNamedByServer)
+            }
+            return target
         }
     }
 
@@ -60,6 +73,10 @@ extension Requester {
         entries[id]?.target = target
         entries[id]?.state = .connecting
         entries[id]?.until = nil
+        if target.server?.settings.verifies == true, !isClockSet {
+            let failure = TransportFailure.insecure("the clock is not set yet: waiting for the time")
+            return answered(id, .failure(failure), at: now, &wire, &connections, &events)
+        }
         if let flow = connections.connect(to: target, .request(id), at: now, &wire) {
             answered(id, .flow(flow), at: now, &wire, &connections, &events)
         }
@@ -77,7 +94,11 @@ extension Requester {
             becomeReady(id, flow, &events)
         case .failure(let failure):
             if let flow = entry.smallFlow { return goUnfragmented(id, flow, at: now, &events) }
-            if let target = entry.target { avoided.failed(target, at: now) }
+            var isInsecure = false
+            if case .insecure = failure { isInsecure = true }
+            if let target = entry.target { avoided.failed(target, isInsecure: isInsecure, at: now) }
+            // Whoever makes TLS fail must not get the request without it (SEC8).
+            if isInsecure { entries[id]?.targets.removeAll { $0.transport != .tls } }
             tryNext(id, failure, at: now, &wire, &connections, &events)
         }
     }

@@ -60,6 +60,8 @@ struct Requester {
     /// Product and version.
     var product: String
     var usesIPv6: Bool
+    /// Before the clock is set no certificate can be judged (R10).
+    var isClockSet = true
 
     init(hashes: Hashes, product: String, usesIPv6: Bool) {
         self.hashes = hashes
@@ -97,6 +99,12 @@ struct Requester {
         }
     }
 
+    /// The flow along which a request went.
+    func flow(of transaction: ClientTransactionID) -> Flow? {
+        guard let id = byTransaction[transaction], case .sent(let flow)? = entries[id]?.state else { return nil }
+        return flow
+    }
+
     /// Whether `final` may come again: it is an INVITE that was answered.
     func awaitsMore(of id: RequestID) -> Bool { entries[id] != nil }
 
@@ -114,8 +122,7 @@ struct Requester {
             events.append(.ready(id, flow, .first))
             return id
         }
-        let fixed = account.transport.fixed
-        guard let destination = Locator.Destination(path.nextHop, transport: fixed) else {
+        guard let destination = account.destination(path.nextHop) else {
             events.append(.failed(id, .notLocated(.transportNotSupported)))
             return id
         }

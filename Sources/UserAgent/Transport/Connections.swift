@@ -3,7 +3,7 @@ import SIP
 
 /// Stream connections and the attempts to get one; for UDP the question which local address leads to a target.
 ///
-/// A target has one connection, used in both directions and by every account that needs it (T13).
+/// A target has one connection, used in both directions and by every account that needs it with the same trust (T13).
 struct Connections {
     /// Who waits for a flow.
     enum Waiter {
@@ -30,7 +30,8 @@ struct Connections {
     static let limitPerUnknownAddress = 4
     /// Stream connections being made at once (R5).
     static let handshakeLimit = 8
-    static let connectTimeout = Duration.seconds(8)
+    /// The edge gives up before that, with a better reason.
+    static let connectTimeout = Duration.seconds(10)
     /// A connection that no registration needs is closed when nothing was said so long (T13).
     static let idleLimit = Duration.seconds(900)
     /// Between double CRLFs on the connection of a registration, and how long the answer may take (R6).
@@ -52,14 +53,16 @@ struct Connections {
         var isProven = false
         var since: Instant
         var spokenAt: Instant
+        /// When octets last came.
+        var heardAt: Instant
         var pingAt: Instant?
         var pongBy: Instant?
         /// Has answered a ping: from then on silence means that it is dead.
         var answersPings = false
 
         func leads(to other: Target) -> Bool {
-            flow.transport == other.transport && flow.remote == other.address
-                && (other.transport != .tls || target?.domain == other.domain)
+            if let target { return target.sharesConnection(with: other) }
+            return flow.transport == .tcp && other.transport == .tcp && flow.remote == other.address
         }
 
         func deadline(isKept: Bool) -> Instant? {
@@ -93,7 +96,7 @@ struct Connections {
             return nil
         }
         if let stream = streams.values.first(where: { $0.leads(to: target) }) { return stream.flow }
-        if let id = attempts.first(where: { $0.value.target == target })?.key {
+        if let id = attempts.first(where: { $0.value.target.sharesConnection(with: target) })?.key {
             attempts[id]?.waiters.append(waiter)
         } else if handshakes < Self.handshakeLimit {
             begin(target, [waiter], at: now, &wire)
@@ -127,7 +130,7 @@ struct Connections {
         }
         if flow.transport.isStream {
             streams[flow.connection] = Stream(
-                flow: flow, target: attempt.target, isKnown: true, since: now, spokenAt: now)
+                flow: flow, target: attempt.target, isKnown: true, since: now, spokenAt: now, heardAt: now)
             beginNext(at: now, &wire)
         }
         events.append(.answered(attempt.target, attempt.waiters, .flow(flow)))
@@ -144,7 +147,7 @@ struct Connections {
     private mutating func beginNext(at now: Instant, _ wire: inout Wire) {
         while handshakes < Self.handshakeLimit, !queue.isEmpty {
             let (target, waiter) = queue.removeFirst()
-            if let id = attempts.first(where: { $0.value.target == target })?.key {
+            if let id = attempts.first(where: { $0.value.target.sharesConnection(with: target) })?.key {
                 attempts[id]?.waiters.append(waiter)
             } else {
                 begin(target, [waiter], at: now, &wire)
@@ -160,8 +163,10 @@ struct Connections {
     ) {
         if streams[flow.connection] == nil {
             guard makeRoom(for: flow, isKnown: isKnown, at: now, &wire, &events) else { return }
-            streams[flow.connection] = Stream(flow: flow, isKnown: isKnown, since: now, spokenAt: now)
+            streams[flow.connection] = Stream(
+                flow: flow, isKnown: isKnown, since: now, spokenAt: now, heardAt: now)
         }
+        streams[flow.connection]?.heardAt = now
         var framed: [StreamFramer.Event] = []
         streams[flow.connection]?.framer.feed(octets, at: now, &framed)
         for event in framed {
@@ -222,6 +227,14 @@ struct Connections {
         guard streams.removeValue(forKey: flow.connection) != nil else { return }
         wire.out.append(.close(flow))
         events.append(.ended(flow, failure))
+    }
+
+    /// Closes a connection along which nothing has come since then.
+    mutating func closeIfSilent(
+        _ flow: Flow, since instant: Instant, _ wire: inout Wire, _ events: inout [Event]
+    ) {
+        guard let stream = streams[flow.connection], stream.heardAt <= instant else { return }
+        close(flow, .timedOut, &wire, &events)
     }
 
     /// The connections that registrations use; they are pinged and never idle.

@@ -6,6 +6,7 @@ Everything runs in network namespaces of this run's own and is ended by its proc
 from .baresip import Baresip
 from .base import DoorTest, PeerTest
 from .card import Card
+from .certificates import Authority
 from .kamailio import Kamailio
 from .linphone import Linphone
 from .network import Namespace, Site
@@ -17,6 +18,6 @@ from .sipp import Sipp
 from .wire import Wire
 
 __all__ = [
-    "Baresip", "Card", "Digits", "DoorTest", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
+    "Authority", "Baresip", "Card", "Digits", "DoorTest", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
     "Site", "Wire", "account", "long", "missing", "program", "wait_until",
 ]

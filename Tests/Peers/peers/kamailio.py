@@ -12,7 +12,9 @@ class Kamailio:
     """One registrar. Its domain is its address, so that no name server is needed."""
 
     def __init__(self, namespace, folder, password="secret", port=5060, address=None, domain=None, algorithm="",
-                 challenge_invites=True, min_expires=10, nonce_expires=300):
+                 challenge_invites=True, min_expires=10, nonce_expires=300, tls=(), service_route=""):
+        """`tls`: a server for each of these, (port, certificate and key, further settings as in kamailio's tls.cfg).
+        `service_route`: what the registrar names with each 200."""
         self.namespace, self.port, self.password = namespace, port, password
         self.address = address or namespace.address
         self.domain = domain or self.address
@@ -24,6 +26,7 @@ class Kamailio:
             "IP": self.address, "PORT": port, "DOMAIN": self.domain, "PASSWORD": password, "MODULES": modules[0],
             "FOLDER": self.folder, "MIN_EXPIRES": min_expires, "ALGORITHM": algorithm, "NONCE_EXPIRES": nonce_expires,
             "CHALLENGE": "yes" if challenge_invites else "no",
+            "SERVICE_ROUTE": service_route, "TLS": self._secure(tls, modules[0]) if tls else "",
             "LISTEN6": f"listen=udp:[{address6}]:{port}\nlisten=tcp:[{address6}]:{port}" if address6 else "",
         }
         with open(os.path.join(os.path.dirname(__file__), "kamailio.cfg")) as file:
@@ -35,6 +38,20 @@ class Kamailio:
         self.process = Process(
             [need("kamailio"), "-f", f"{self.folder}/kamailio.cfg", "-P", f"{self.folder}/pid", "-Y", self.folder,
              "-m", "64", "-M", "8", "-DD", "-E"], f"{self.folder}/log", namespace)
+
+    def _secure(self, servers, modules):
+        if not os.path.exists(f"{modules}/tls.so"):
+            missing("kamailio-tls-modules")
+        domains, ports = "", {port: None for port, _, _ in servers}
+        for port, (certificate, key), more in servers:
+            name = f"[server:{self.address}:{port}]" if domains else "[server:default]"
+            lines = {"method": "TLSv1.2+", "verify_certificate": "no", "require_certificate": "no", "certificate": certificate,
+                     "private_key": key, **more}
+            domains += name + "\n" + "".join(f"{key} = {value}\n" for key, value in lines.items()) + "\n"
+        with open(f"{self.folder}/tls.cfg", "w") as file:
+            file.write(domains + "[client:default]\nverify_certificate = no\nrequire_certificate = no\n")
+        return "\n".join(["enable_tls=yes", *(f"listen=tls:{self.address}:{port}" for port in ports), 'loadmodule "tls.so"',
+                          f'modparam("tls","config","{self.folder}/tls.cfg")'])
 
     def start(self):
         for name in ("pid", "ctl.sock"):

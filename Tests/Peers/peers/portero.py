@@ -18,7 +18,7 @@ def program():
     return os.path.abspath(path) if os.path.exists(path) else missing(f"portero ({path})")
 
 
-def account(name, user, registrar, **keys):
+def account(name, user, registrar, /, **keys):
     """An account section; in the keys `_` stands for `-`."""
     lines = {"uri": registrar.uri(user), "password": registrar.password, "transport": "udp", "expires": 60}
     lines.update({key.replace("_", "-"): value for key, value in keys.items()})

@@ -41,7 +41,18 @@ struct ResolveCases: Decodable {
                 port: try list.decode(UInt16.self), target: try list.decode(String.self))
         }
     }
+    struct Naming: Decodable, Sendable {
+        var record: DNSRecord
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            record = .naming(
+                order: try list.decode(UInt16.self), preference: try list.decode(UInt16.self),
+                flags: try list.decode(String.self), service: try list.decode(String.self),
+                replacement: try list.decode(String.self))
+        }
+    }
     struct Zone: Decodable, Sendable {
+        var NAPTR: [String: [Naming]]
         var SRV: [String: [Service]]
         var A: [String: [String]]
         var AAAA: [String: [String]]
@@ -51,7 +62,7 @@ struct ResolveCases: Decodable {
             case .srv: .records(SRV[question.name]?.map(\.record) ?? [])
             case .a: .records(A[question.name]?.compactMap { IPAddress($0) }.map { .address($0) } ?? [])
             case .aaaa: .records(AAAA[question.name]?.compactMap { IPAddress($0) }.map { .address($0) } ?? [])
-            case .naptr: .records([])
+            case .naptr: .records(NAPTR[question.name]?.map(\.record) ?? [])
             }
         }
     }
@@ -67,9 +78,6 @@ struct ResolveCases: Decodable {
             fatalError("Tests/Data/resolve/index.json: \(error)")
         }
     }()
-
-    /// Cases that need NAPTR (RFC 3403), which is not asked yet.
-    static let owed: Set = ["naptr-sip", "naptr-udp-tcp-only"]
 }
 
 @Suite struct LocatorTests {
@@ -89,9 +97,7 @@ struct ResolveCases: Decodable {
         return (locator.outcome, asked)
     }
 
-    static let due = ResolveCases.all.resolution.filter { !ResolveCases.owed.contains($0.id) }
-
-    @Test(arguments: due)
+    @Test("T10: every resolve case", arguments: ResolveCases.all.resolution)
     func findsTheTargets(of sample: ResolveCases.Resolution) throws {
         let destination = try #require(Locator.Destination(try SIPURI(sample.uri)))
         let transports = (sample.supports ?? ["udp", "tcp", "tls"]).compactMap(Transport.init)
@@ -116,12 +122,8 @@ struct ResolveCases: Decodable {
         }
     }
 
-    @Test func owedCasesExist() {
-        #expect(ResolveCases.owed.isSubset(of: Set(ResolveCases.all.resolution.map(\.id))))
-    }
-
-    @Test func weightsDecideHowOftenAServiceIsFirst() {
-        let destination = Locator.Destination(host: "nonaptr.example")
+    @Test("T10: weights") func weightsDecideHowOftenAServiceIsFirst() {
+        let destination = Locator.Destination(host: "nonaptr.example", transport: .udp)
         let first = (UInt64(0)..<1000).filter { seed in
             guard case .success(let targets)? = Self.locate(destination, seed: seed).outcome else { return false }
             return targets.first?.address.address == IPAddress("192.0.2.41")
@@ -138,6 +140,49 @@ struct ResolveCases: Decodable {
             return
         }
         #expect(targets.map(\.transport) == [.tcp])
+    }
+
+    /// A name server that knows no NAPTR costs nothing: SRV is asked for at the same time.
+    @Test("T10: NAPTR that is not answered is as none") func silentNAPTR() {
+        var random = Randomness.seeded(1)
+        var locator = Locator(Locator.Destination(host: "nonaptr.example"))
+        #expect(Set(locator.questions.map(\.kind)) == [.naptr, .srv])
+        for question in locator.questions {
+            locator.answered(
+                question, question.kind == .naptr ? .failed("timed out") : ResolveCases.all.zone.answer(question),
+                random: &random)
+        }
+        #expect(locator.questions.contains(DNSQuestion("a.nonaptr.example", .a)))
+    }
+
+    @Test("T10: without NAPTR the services are TLS, TCP, UDP in this order") func servicesInOrder() {
+        let (outcome, _) = Self.locate(
+            Locator.Destination(host: "nonaptr.example"), transports: Transport.preferred)
+        guard case .success(let targets)? = outcome else { return #expect(Bool(false), "no targets") }
+        #expect(targets.map(\.transport) == [.tcp])
+    }
+
+    @Test("T12: whatever a zone says, the questions and targets are bounded", arguments: 0..<50)
+    func bounded(seed: Int) {
+        var random = Randomness.seeded(UInt64(seed))
+        var locator = Locator(Locator.Destination(host: "mad.example"))
+        var asked = 0
+        while locator.outcome == nil, let question = locator.questions.first {
+            asked += 1
+            let records: [DNSRecord] = (UInt16(0)..<32).map { number in
+                let name = "n\(UInt16.random(in: 0...9999, using: &random)).mad.example"
+                return switch question.kind {
+                case .naptr:
+                    .naming(order: number, preference: 0, flags: "s", service: "SIP+D2U", replacement: name)
+                case .srv: .service(priority: number % 3, weight: number, port: 5060, target: name)
+                case .a, .aaaa: .address(.v4(UInt32.random(in: 1...9_999_999, using: &random)))
+                }
+            }
+            locator.answered(question, .records(records), random: &random)
+        }
+        guard case .success(let targets)? = locator.outcome else { return #expect(Bool(false), "no targets") }
+        #expect(targets.count == Locator.targetLimit)
+        #expect(asked <= 4 + Locator.offerLimit + 2 * Locator.targetLimit)
     }
 
     @Test func aSilentResolverIsNotAMissingName() {

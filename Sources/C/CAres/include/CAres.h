@@ -6,7 +6,8 @@ typedef struct portero_resolver portero_resolver;
 enum portero_dns_status {
     PORTERO_DNS_ANSWER,     ///< A response with records, or one that says there are none.
     PORTERO_DNS_CANCELLED,  ///< The channel went.
-    PORTERO_DNS_FAILED,
+    PORTERO_DNS_SILENT,     ///< No name server answered.
+    PORTERO_DNS_FAILED,     ///< One answered that it cannot.
 };
 
 /// Calls `watch` whenever the events to be watched on a descriptor change; neither: it is about to be closed.

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <arpa/inet.h>
@@ -23,6 +24,14 @@ const char *portero_error_text(int number);
 
 /// Blocks SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGUSR2 in the calling thread and those it starts, and ignores SIGPIPE.
 void portero_block_signals(void);
+
+/// When this was compiled, seconds since 1970: no clock that is right shows an earlier day.
+int64_t portero_build_time(void);
+
+/// A non-blocking descriptor that is readable once the clock of the day was set; -1 and errno on failure.
+int portero_clock_watch(void);
+/// Takes the news and waits for the next; 0: there was none.
+int portero_clock_take(int descriptor);
 
 /// Gives a thread a name of at most 15 octets.
 void portero_name_thread(pthread_t thread, const char *name);

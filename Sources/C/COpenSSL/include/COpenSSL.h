@@ -1,4 +1,2 @@
 #pragma once
-#include <openssl/evp.h>
-#include <openssl/crypto.h>
-#include <openssl/hmac.h>
+#include "TLS.h"
