@@ -77,6 +77,7 @@ extension Agent {
                 TrustTable.Entry(
                     key: key, contactUser: account.contactUser,
                     users: (account.uri.user.map { [$0] } ?? []) + account.aliases, catchAll: account.catchAll,
+                    isSecure: account.isSecure || registration.flowInUse?.transport == .tls,
                     acceptFrom: account.acceptFrom, servers: servers, hosts: hosts))
         }
         trust = TrustTable(entries)
@@ -91,13 +92,13 @@ extension Agent {
         if request.to.tag != nil || request.method == .ack || request.method == .cancel {
             return flow.transport.isStream || isKnown(source) || isLargerThanItsRefusal(request)
         }
-        let best = trust.standing(of: request, from: source)
+        let best = trust.standing(of: request, from: flow)
         switch best {
         case nil: return false
         case .flow: return true
         case .listed, .anyone:
             guard request.method == .invite || request.method == .options || best == .listed,
-                trust.account(for: request, from: source) != nil
+                trust.account(for: request, from: flow) != nil
             else { return false }
             return best == .listed || request.method != .invite || rates.admitsCall(source, at: now)
         }

@@ -27,7 +27,7 @@ extension Agent {
         guard request.uri.scheme == .sip || request.uri.scheme == .tel || request.uri.isSecured(by: flow) else {
             return respond(transaction, request.response(416), at: now)
         }
-        guard let choice = account(for: request, from: flow.remote.address) else {
+        guard let choice = account(for: request, from: flow) else {
             wire.note(.info, "\(request.method) for \(request.uri) from \(flow.remote): no account")
             return respond(transaction, request.response(404), at: now)
         }
@@ -107,8 +107,8 @@ extension Agent {
     }
 
     /// The account that a request is for (SEC2); nil: none.
-    private func account(for request: Request, from address: IPAddress) -> AccountChoice? {
-        guard let choice = trust.account(for: request, from: address),
+    private func account(for request: Request, from flow: Flow) -> AccountChoice? {
+        guard let choice = trust.account(for: request, from: flow),
             let account = registrations[choice.key]?.account
         else { return nil }
         return AccountChoice(account: account, standing: choice.standing, why: choice.why)

@@ -57,7 +57,7 @@ import Testing
         #expect(message.timeToLive == 17)
     }
 
-    @Test func noMoreRecordsThanTheLimit() throws {
+    @Test("T12: no more records than the limit") func noMoreRecordsThanTheLimit() throws {
         let octets = ResponseWriter.response("example.org", 1, answers: 100) { writer in
             for last in 0..<100 { writer.record("example.org", 1, timeToLive: 9) { $0.number(0x0A00_0000 + last, 4) } }
         }
@@ -123,7 +123,8 @@ import Testing
         #expect(cache.stale(question, at: end) == records)
     }
 
-    @Test func anEmptyAnswerLivesThirtySecondsAtMostAndIsNeverStale() {
+    @Test("T12: an empty answer lives 30 s at most and is never stale")
+    func anEmptyAnswerLivesThirtySecondsAtMostAndIsNeverStale() {
         var cache = DNSCache()
         cache.store([], for: question, timeToLive: 900, at: start)
         #expect(cache.fresh(question, at: start + .seconds(29)) == [])

@@ -6,7 +6,7 @@ import Testing
     private let start = Instant.zero
     private func address(_ last: Int) -> IPAddress { .v4(0xC000_0200 + UInt32(last)) }
 
-    @Test func theOldestUnknownOneMakesRoom() {
+    @Test("SEC4: the oldest unknown one makes room") func theOldestUnknownOneMakesRoom() {
         var limits = InboundLimits()
         for number in 1...64 {
             let known = number <= 2
@@ -38,7 +38,7 @@ import Testing
         #expect(limits.admit(5, from: other, isKnown: false, at: start) == .admitted(closing: nil))
     }
 
-    @Test func quietConnectionsGo() {
+    @Test("SEC4: quiet connections go") func quietConnectionsGo() {
         var limits = InboundLimits()
         #expect(limits.deadline == nil)
         _ = limits.admit(1, from: address(1), isKnown: false, at: start)

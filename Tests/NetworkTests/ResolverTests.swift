@@ -41,7 +41,8 @@ import Testing
         #expect(server.asked.count == 2)
     }
 
-    @Test func aSilentQuestionDelaysNoOtherAndEndsAsFailed() throws {
+    @Test("T12: a silent question delays no other and ends as failed")
+    func aSilentQuestionDelaysNoOtherAndEndsAsFailed() throws {
         let server = try NameServer(on: loop)
         server.answer = { name, type in name == "silent.example.org" ? nil : address(name, type, 7) }
         let resolver = try Resolver(on: loop, servers: [server.address], hostsFile: "/dev/null")
@@ -53,7 +54,7 @@ import Testing
         guard case .failed = silent else { return #expect(Bool(false), "\(String(describing: silent))") }
     }
 
-    @Test func aStaleAnswerServesWhileTheServerRefuses() throws {
+    @Test("T12: a stale answer serves while the server refuses") func aStaleAnswerServesWhileTheServerRefuses() throws {
         let server = try NameServer(on: loop)
         server.answer = { name, type in address(name, type, 7) }
         let resolver = try Resolver(on: loop, servers: [server.address], hostsFile: "/dev/null")
@@ -112,7 +113,9 @@ import Testing
         #expect(try ask(resolver, "pbx.example.org") == .records([.address(.v4(0xC000_020A))]))
     }
 
-    @Test func otherServersAreTakenWhenTheFileNamesThem() throws {
+    @Test("T12: other servers are taken when the file names them") func otherServersAreTakenWhenTheFileNamesThem()
+        throws
+    {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data().write(to: URL(fileURLWithPath: path))

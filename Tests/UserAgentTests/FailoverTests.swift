@@ -73,7 +73,7 @@ import UserAgent
     /// The others are of INVITEs alone.
     static let ofAnyRequest = sequences.filter { $0.expect.ackFor503 != true }
 
-    @Test(arguments: ofAnyRequest)
+    @Test("T11: registration goes on to the next server", arguments: ofAnyRequest)
     func registrationGoesOn(_ sequence: Sequence) throws {
         let site = try site(sequence, method: .register)
         site.run(for: .seconds(sequence.steps.contains { $0[1] == "timeout" } ? 33 : 1))
@@ -94,7 +94,7 @@ import UserAgent
         }
     }
 
-    @Test(arguments: sequences)
+    @Test("T11: calls go on to the next server", arguments: sequences)
     func callsGoOn(_ sequence: Sequence) throws {
         let site = try site(sequence, method: .invite)
         let call = CallKey(1)
@@ -125,7 +125,7 @@ import UserAgent
         }
     }
 
-    @Test func aSilentServerIsLeftAfterEightSeconds() throws {
+    @Test("T11: a silent server is left after eight seconds") func aSilentServerIsLeftAfterEightSeconds() throws {
         var account = try Account.house(registrar: "sip:example.org")
         account.transport = .udp
         let site = Site([account])
@@ -150,7 +150,7 @@ import UserAgent
         #expect(site.status?.state == .registered)
     }
 
-    @Test func oneDeadServerDelaysNoOtherAccount() throws {
+    @Test("R5: one dead server delays no other account") func oneDeadServerDelaysNoOtherAccount() throws {
         var dead = try Account.house("dead", registrar: "sip:192.0.2.66")
         dead.transport = .tcp
         let site = Site([dead, try .house()])
@@ -186,7 +186,8 @@ import UserAgent
         #expect(invite.map { $0.at - begin < .milliseconds(10) } == true)
     }
 
-    @Test func largeRequestsGoByTCPWhereTheServerHasIt() throws {
+    @Test("T9: large requests go by TCP where the server has it") func largeRequestsGoByTCPWhereTheServerHasIt() throws
+    {
         var account = try Account.house()
         account.headers = [HeaderField(name: "X-Long", value: String(repeating: "x", count: 1300))]
         let site = TrustTests.site([account])

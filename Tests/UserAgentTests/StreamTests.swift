@@ -22,7 +22,9 @@ import UserAgent
         #expect(site.sent.last?.response?.status == 180)
     }
 
-    @Test func aMessageThatNeverEndsClosesItsConnection() throws {
+    @Test("SEC4: a message that never ends closes its connection") func aMessageThatNeverEndsClosesItsConnection()
+        throws
+    {
         let site = TrustTests.site([try .house()])
         site.give(.received(Array("OPTIONS sip:house@192.0.2.7 SIP/2.0\r\n".utf8), Self.flow(1)))
         site.run(for: .seconds(9))
@@ -31,7 +33,8 @@ import UserAgent
         #expect(site.closed == [Self.flow(1)])
     }
 
-    @Test func malformedMessagesAreRefusedAndTheConnectionClosed() throws {
+    @Test("P11: malformed messages are refused and the connection is closed")
+    func malformedMessagesAreRefusedAndTheConnectionClosed() throws {
         let site = TrustTests.site([try .house()])
         var request = try TrustTests.request(.options, "sip:house@192.0.2.7")
         request.vias[0].transport = "TCP"
@@ -41,7 +44,7 @@ import UserAgent
         #expect(site.closed == [Self.flow(1)])
     }
 
-    @Test func strangersGetFourConnections() throws {
+    @Test("SEC4: strangers get four connections") func strangersGetFourConnections() throws {
         let site = TrustTests.site([try .house()])
         for connection in 1...5 {
             site.give(.received([0x4F], Self.flow(UInt64(connection), from: TrustTests.stranger)))
@@ -49,7 +52,7 @@ import UserAgent
         #expect(site.closed.map(\.connection) == [105])
     }
 
-    @Test func strangersMakeRoomForThoseWhoAreKnown() throws {
+    @Test("SEC4: strangers make room for those who are known") func strangersMakeRoomForThoseWhoAreKnown() throws {
         let site = TrustTests.site([try .house()])
         for connection in 1...64 {
             let stranger = SocketAddress(.v4(0xC633_6400 + UInt32(connection)), 5060)
@@ -64,7 +67,7 @@ import UserAgent
         #expect(TrustTests.answers(site) == [200])
     }
 
-    @Test func idleConnectionsAreClosed() throws {
+    @Test("T13: idle connections are closed") func idleConnectionsAreClosed() throws {
         let site = TrustTests.site([try .house()])
         var request = try TrustTests.request(.options, "sip:house@192.0.2.7")
         request.vias[0].transport = "TCP"
@@ -75,7 +78,7 @@ import UserAgent
         #expect(site.closed == [Self.flow(1)])
     }
 
-    @Test func pingsAreAnswered() throws {
+    @Test("P11: pings are answered") func pingsAreAnswered() throws {
         let site = TrustTests.site([try .house()])
         site.give(.received([13, 10, 13, 10], Self.flow(1)))
         #expect(site.sent.map(\.octets) == [[13, 10]])

@@ -190,6 +190,39 @@ import UserAgent
         #expect(site.registers.last?.flow.connection != flow.connection)
     }
 
+    @Test("SEC1: a datagram with the address of a TLS account's registrar is a stranger's") func forgedSource() throws {
+        let (site, _) = Self.site([try Self.account()])
+        site.run(for: .seconds(1))
+        let flow = try #require(site.registers.last?.flow)
+        site.forgetSent()
+        let forged = Flow(transport: .udp, local: SocketAddress(Site.home, 5060), remote: Site.registrar)
+        var invite = try TrustTests.invite("sip:k7xhouse@192.0.2.7")
+        site.give(.received(invite.serialized(), forged))
+        #expect(site.incoming.isEmpty)
+        #expect(site.sent.isEmpty)
+        invite.vias[0].transport = "TLS"
+        site.give(.received(invite.serialized(), flow))
+        #expect(site.incoming.count == 1)
+    }
+
+    @Test("SEC8: sips is taken along TLS and refused elsewhere") func sipsRequests() throws {
+        let (site, _) = Self.site([try Self.account("house", transport: .auto)])
+        site.run(for: .seconds(1))
+        let flow = try #require(site.registers.last?.flow)
+        site.forgetSent()
+        site.decide = { .answer($0.call) }
+        var invite = try TrustTests.invite("sips:k7xhouse@192.0.2.7")
+        invite.vias[0].transport = "TLS"
+        site.give(.received(invite.serialized(), flow))
+        let answer = site.sent.compactMap(\.response).first { $0.status == 200 }
+        #expect(answer?.contacts.first?.uri.scheme == .sips)
+
+        let plain = TrustTests.site([try .house()])
+        let datagram = Flow(transport: .udp, local: SocketAddress(Site.home, 5060), remote: Site.registrar)
+        plain.give(.received(try TrustTests.invite("sips:k7xhouse@192.0.2.7").serialized(), datagram))
+        #expect(plain.sent.map(\.status) == [416])
+    }
+
     @Test("D19: a request that cannot leave ends at once, and the next server gets it") func localErrors() throws {
         var account = try Account.house(registrar: "sip:pbx.example.org")
         account.transport = .udp

@@ -203,8 +203,9 @@ struct Registration {
 
     /// The connection ended, or the registrar's host says that nobody listens.
     mutating func flowFailed(_ flow: Flow, random: inout Randomness, at now: Instant, _ out: inout [Output]) {
-        guard let binding, binding.flow == flow, !binding.isLost, attempt == nil, nextAttempt != nil else { return }
+        guard let binding, binding.flow == flow, !binding.isLost else { return }
         if flow.transport.isStream { self.binding?.isLost = true }
+        guard attempt == nil, nextAttempt != nil else { return }
         let wait = backOff.failed(at: now, random: &random)
         if flow.transport.isStream {
             retry(after: wait, code: nil, reason: "connection lost", at: now, &out)

@@ -13,6 +13,8 @@ struct TrustTable {
         /// Its own user and its aliases.
         var users: [String]
         var catchAll: Bool
+        /// It never leaves TLS: along another way its servers are strangers, for their address may be forged.
+        var isSecure: Bool
         var acceptFrom: AcceptFrom
         /// Addresses of its registrar and proxies.
         var servers: Set<IPAddress>
@@ -52,10 +54,10 @@ struct TrustTable {
     }
 
     /// How the account at best knows who sends this; nil: none does, or takes calls from anyone.
-    func standing(of request: Request, from address: IPAddress) -> Standing? {
+    func standing(of request: Request, from flow: Flow) -> Standing? {
         var best: Standing?
         for index in entries.indices {
-            guard let standing = standing(index, request, address), best.map({ $0 < standing }) ?? true else {
+            guard let standing = standing(index, request, flow), best.map({ $0 < standing }) ?? true else {
                 continue
             }
             best = standing
@@ -63,8 +65,11 @@ struct TrustTable {
         return best
     }
 
-    private func standing(_ index: Int, _ request: Request, _ address: IPAddress) -> Standing? {
-        if entries[index].servers.contains(address) { return .flow }
+    private func standing(_ index: Int, _ request: Request, _ flow: Flow) -> Standing? {
+        let address = flow.remote.address
+        if entries[index].servers.contains(address), !entries[index].isSecure || flow.transport == .tls {
+            return .flow
+        }
         switch entries[index].acceptFrom {
         case .registrar: return nil
         case .anyone: return .anyone
@@ -80,12 +85,12 @@ struct TrustTable {
     ///
     /// By the user of the Contact that was registered, the user of the Request-URI, that of To, and at last the one that
     /// catches all. Of several that match equally, the one that knows the source best, then the first.
-    func account(for request: Request, from address: IPAddress) -> Choice? {
+    func account(for request: Request, from flow: Flow) -> Choice? {
         let user = request.uri.calledUser
         let called = request.to.uri.calledUser
         var best: (rank: Int, choice: Choice)?
         for index in entries.indices {
-            guard let standing = standing(index, request, address),
+            guard let standing = standing(index, request, flow),
                 let (rank, why) = match(index, request, user, called, standing)
             else { continue }
             if let best, (best.rank, best.choice.standing) >= (rank, standing) { continue }

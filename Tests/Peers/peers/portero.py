@@ -144,6 +144,10 @@ class Portero:
     def pid(self):
         return self.process.pid
 
+    def has_loaded(self, library):
+        with open(f"/proc/{self.pid}/maps") as file:
+            return library in file.read()
+
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 

@@ -9,10 +9,10 @@ _SO_TIMESTAMPNS = 35
 
 
 class Message:
-    """One SIP message over UDP."""
+    """One SIP message over UDP; `mark`: the DSCP value of its packet."""
 
-    def __init__(self, stamp, source, destination, data):
-        self.stamp, self.source, self.destination = stamp, source, destination
+    def __init__(self, stamp, source, destination, data, mark=0):
+        self.stamp, self.source, self.destination, self.mark = stamp, source, destination, mark
         self.text = data.decode("utf-8", "replace")
         head = self.text.split("\r\n\r\n", 1)[0].split("\r\n")
         self.first, self.headers = head[0], {}
@@ -53,7 +53,7 @@ class Wire:
             end.bind((link, 0))
             return end
 
-        self.messages, self.rtp, self._running = [], {}, True
+        self.messages, self.rtp, self.rtp_marks, self._running = [], {}, {}, True
         self._socket = namespace.inside(make)
         self._socket.settimeout(0.2)
         threading.Thread(target=self._read, daemon=True).start()
@@ -82,10 +82,11 @@ class Wire:
             destination = (socket.inet_ntoa(packet[16:20]), ends[1])
             body = packet[length + 8:]
             if b"SIP/2.0" in body[:300]:
-                self.messages.append(Message(stamp, source, destination, body))
+                self.messages.append(Message(stamp, source, destination, body, packet[1] >> 2))
             elif len(body) >= 12 and body[0] >> 6 == 2 and not 192 <= body[1] <= 223:
                 key = (source, destination)
                 self.rtp[key] = self.rtp.get(key, 0) + 1
+                self.rtp_marks[source[0]] = packet[1] >> 2
 
     def sent(self, address, method=None, status=None):
         """Messages that this address sent, by method or status of the response."""

@@ -198,14 +198,14 @@ struct ResolveCases: Decodable {
         Target(transport: .udp, address: SocketAddress(.v4(0xC000_0200 + $0), 5060), domain: "example.org")
     }
 
-    @Test func aFailedTargetComesLastForThirtySeconds() {
+    @Test("T11: a failed target comes last for 30 s") func aFailedTargetComesLastForThirtySeconds() {
         var avoided = AvoidedTargets()
         avoided.failed(targets[0], at: .zero)
         #expect(avoided.sorted(targets, at: .zero + .seconds(29)) == [targets[1], targets[2], targets[0]])
         #expect(avoided.sorted(targets, at: .zero + .seconds(30)) == targets)
     }
 
-    @Test func repeatedFailuresAreAvoidedUpToFiveMinutes() {
+    @Test("T11: repeated failures are avoided up to five minutes") func repeatedFailuresAreAvoidedUpToFiveMinutes() {
         var avoided = AvoidedTargets()
         for _ in 0..<9 { avoided.failed(targets[0], at: .zero) }
         #expect(avoided.sorted(targets, at: .zero + .seconds(299)).last == targets[0])
@@ -215,7 +215,8 @@ struct ResolveCases: Decodable {
         #expect(avoided.sorted(targets, at: .zero) == targets)
     }
 
-    @Test func retryAfterKeepsATargetAwayWhileThereAreOthers() {
+    @Test("T11: Retry-After keeps a target away while there are others")
+    func retryAfterKeepsATargetAwayWhileThereAreOthers() {
         var avoided = AvoidedTargets()
         avoided.failed(targets[0], retryAfter: .seconds(120), at: .zero)
         #expect(avoided.sorted(targets, at: .zero + .seconds(119)) == [targets[1], targets[2]])
