@@ -1,4 +1,3 @@
-import Configuration
 import Foundation
 import Testing
 
@@ -81,16 +80,5 @@ import Testing
                 #expect(before?.hasPrefix("///") == true, "\(source):\(index + 1): \(line)")
             }
         }
-    }
-
-    /// The README's file works as it stands.
-    @Test func theReadmesFileHasNoFault() throws {
-        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
-        let blocks = readme.components(separatedBy: "```ini\n").dropFirst().map {
-            $0.components(separatedBy: "\n```").first ?? ""
-        }
-        let text = try #require(blocks.first)
-        let reading = Configuration.read(files: [ConfigurationFile(name: "README.md", octets: Array(text.utf8))])
-        #expect(reading.faults.map(\.description) == [])
     }
 }
