@@ -69,17 +69,17 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Reads dotted IPv4 or RFC 4291 IPv6 text, the latter with or without brackets. Zone names are not understood
     /// here (they need the kernel); a numeric zone (`%2`) is.
     package init?(_ text: some StringProtocol) {
-        var characters = Array(text.utf8)
-        if characters.first == 0x5B, characters.last == 0x5D, characters.count > 2 {
-            characters = Array(characters[1..<(characters.count - 1)])
+        self.init(OctetText(String(text)))
+    }
+
+    /// Reads the same text.
+    package init?(_ text: OctetText) {
+        var range = text.range
+        if text.first == 0x5B, text.last == 0x5D, text.count > 2 {
+            range = (range.lowerBound + 1)..<(range.upperBound - 1)
         }
-        if let address = Self.parseV4(characters[...]) {
-            self = address
-        } else if let address = Self.parseV6(characters) {
-            self = address
-        } else {
-            return nil
-        }
+        guard let address = Self.parseV4(text.octets, range) ?? Self.parseV6(text.octets, range) else { return nil }
+        self = address
     }
 
     package var description: String {
@@ -100,11 +100,12 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func parseV4(_ text: ArraySlice<UInt8>) -> IPAddress? {
+    private static func parseV4(_ octets: [UInt8], _ range: Range<Int>) -> IPAddress? {
         var value: UInt32 = 0
         var part: UInt32?
         var parts = 0
-        for character in text {
+        for index in range {
+            let character = octets[index]
             if character == 0x2E {
                 guard let octet = part, octet < 256, parts < 3 else { return nil }
                 value = value << 8 | octet
@@ -119,13 +120,13 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         return .v4(value << 8 | last)
     }
 
-    private static func parseV6(_ text: [UInt8]) -> IPAddress? {
-        var address = text[...]
+    private static func parseV6(_ octets: [UInt8], _ range: Range<Int>) -> IPAddress? {
+        var address = octets[range]
         var zone: UInt32 = 0
-        if let percent = text.firstIndex(of: 0x25) {
-            guard let number = UInt32(String(decoding: text[(percent + 1)...], as: UTF8.self)) else { return nil }
+        if let percent = address.firstIndex(of: 0x25) {
+            guard let number = UInt32(String(decoding: address[(percent + 1)...], as: UTF8.self)) else { return nil }
             zone = number
-            address = text[..<percent]
+            address = address[..<percent]
         }
         guard address.contains(0x3A) else { return nil }
         var groups: [UInt16] = []
@@ -139,7 +140,7 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
             let end = address[index...].firstIndex(of: 0x3A) ?? address.endIndex
             let part = address[index..<end]
             if part.contains(0x2E), end == address.endIndex {
-                guard case .v4(let value)? = parseV4(part) else { return nil }
+                guard case .v4(let value)? = parseV4(octets, part.startIndex..<part.endIndex) else { return nil }
                 groups.append(UInt16(truncatingIfNeeded: value >> 16))
                 groups.append(UInt16(truncatingIfNeeded: value))
                 index = end

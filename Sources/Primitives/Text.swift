@@ -1,12 +1,12 @@
 extension UInt8 {
     /// `A`–`Z` to lower case, everything else as it is.
-    package var lowercased: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
+    @inlinable package var lowercased: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
 
-    package var isDigit: Bool { self >= 0x30 && self <= 0x39 }
-    package var isLetter: Bool { (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7A }
+    @inlinable package var isDigit: Bool { self >= 0x30 && self <= 0x39 }
+    @inlinable package var isLetter: Bool { (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7A }
 
     /// The value of a hexadecimal digit; nil for any other octet.
-    package var hexValue: UInt8? {
+    @inlinable package var hexValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30
         case 0x41...0x46: self - 0x37

@@ -1,3 +1,5 @@
+import Primitives
+
 /// A payload type of an audio m-line that we understand.
 struct AudioFormat: Equatable {
     enum Kind: Hashable {
@@ -34,11 +36,11 @@ struct AudioFormat: Equatable {
 
 extension AudioFormat.Kind {
     /// From `NAME/CLOCK[/CHANNELS]`, names in any case; nil if it is none of ours.
-    init?(encoding: ArraySlice<UInt8>) {
-        let parts = encoding.trimmed.split(separator: 0x2F, maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 2 || parts.count == 3, let clockRate = Int(parts[1].text) else { return nil }
-        let name = parts[0]
-        let isMono = parts.count == 2 || parts[2].elementsEqual([0x31])
+    init?(encoding: OctetText) {
+        guard let (name, numbers) = encoding.trimmed.cut(at: 0x2F) else { return nil }
+        let (clock, channels) = numbers.cut(at: 0x2F) ?? (numbers, OctetText("1"))
+        guard let clockRate = clock.decimal, !channels.contains(0x2F) else { return nil }
+        let isMono = channels.decimal == 1
         if name.matches("telephone-event"), isMono, clockRate == 8_000 || clockRate == 48_000 {
             self = .telephoneEvent(clockRate: clockRate)
         } else if name.matches("cn"), isMono, clockRate == 8_000 {
@@ -75,12 +77,12 @@ extension MediaDescription {
         var mapped: [UInt8: AudioFormat.Kind?] = [:]
         var parameters: [UInt8: String] = [:]
         for attribute in attributes {
-            guard attribute.name == "rtpmap" || attribute.name == "fmtp", let value = attribute.value else { continue }
-            let octets = Array(value.utf8)
-            guard let space = octets.firstIndex(of: 0x20), let number = UInt8(octets[..<space].text) else { continue }
-            let rest = octets[(space + 1)...]
-            if attribute.name == "fmtp" {
-                parameters[number] = rest.trimmed.text
+            let isMap = attribute.nameText.matches("rtpmap")
+            guard isMap || attribute.nameText.matches("fmtp"), let (word, rest) = attribute.valueText?.cut(at: 0x20),
+                let number = UInt8(exactly: word.decimal ?? -1)
+            else { continue }
+            if !isMap {
+                parameters[number] = rest.trimmed.string
             } else if rest.contains(0x2F) {
                 mapped[number] = .some(AudioFormat.Kind(encoding: rest))
             }

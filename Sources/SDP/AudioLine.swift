@@ -30,7 +30,7 @@ struct AudioLine {
         let stated = media.attributes.direction ?? session.attributes.direction ?? .sendrecv
         let listens = if case .address(let address) = connection { !address.isUnspecified } else { true }
         direction = MediaDirection(sends: stated.sends, receives: stated.receives && listens && media.port != 0)
-        control = Self.control(media.attributes.value("rtcp"))
+        control = Self.control(media.attributes.text("rtcp"))
         offersMux = media.attributes.has("rtcp-mux")
         packetMilliseconds = Self.milliseconds(media.attributes.value("ptime")).flatMap {
             (10...60).contains($0) ? $0 : nil
@@ -41,14 +41,13 @@ struct AudioLine {
     }
 
     /// RFC 3605: `40003` or `40003 IN IP4 192.0.2.1`.
-    private static func control(_ value: String?) -> (port: UInt16, address: IPAddress?)? {
-        guard let value else { return nil }
-        let words = Array(value.utf8)[...].words(limit: 5)
-        guard let first = words.first, let port = UInt16(first.text), port != 0 else { return nil }
-        guard words.count == 4, let address = IPAddress(words[3].text), !address.isMulticast, !address.isUnspecified
-        else {
-            return (port, nil)
-        }
+    private static func control(_ value: OctetText?) -> (port: UInt16, address: IPAddress?)? {
+        guard var words = value?.words, let number = words.next(), let port = UInt16(exactly: number.decimal ?? 0),
+            port != 0
+        else { return nil }
+        guard words.next() != nil, words.next() != nil, let place = words.next(), words.next() == nil,
+            let address = IPAddress(place), !address.isMulticast, !address.isUnspecified
+        else { return (port, nil) }
         return (port, address)
     }
 
@@ -68,15 +67,18 @@ struct AudioLine {
     /// What the peer asks of our Opus encoder (RFC 7587 §6.1).
     static func opusParameters(_ parameters: String?, bitRate ceiling: Int) -> OpusParameters {
         var opus = OpusParameters(bitRate: ceiling, forwardErrorCorrection: false)
-        for part in Array((parameters ?? "").utf8).split(separator: 0x3B) {
-            guard let equals = part.firstIndex(of: 0x3D) else { continue }
-            let name = part[..<equals].trimmed
-            let value = part[(equals + 1)...].trimmed.text
-            if name.matches("useinbandfec") {
-                opus.forwardErrorCorrection = value == "1"
-            } else if name.matches("usedtx") {
-                opus.discontinuous = value == "1"
-            } else if name.matches("maxaveragebitrate"), let limit = Int(value), (6_000...510_000).contains(limit) {
+        var rest = OctetText(parameters ?? "")
+        while !rest.isEmpty {
+            let (part, after) = rest.cut(at: 0x3B) ?? (rest, OctetText(""))
+            rest = after
+            guard let (name, value) = part.cut(at: 0x3D) else { continue }
+            if name.trimmed.matches("useinbandfec") {
+                opus.forwardErrorCorrection = value.trimmed.decimal == 1
+            } else if name.trimmed.matches("usedtx") {
+                opus.discontinuous = value.trimmed.decimal == 1
+            } else if name.trimmed.matches("maxaveragebitrate"), let limit = value.trimmed.decimal,
+                (6_000...510_000).contains(limit)
+            {
                 opus.bitRate = min(opus.bitRate, limit)
             }
         }
@@ -87,7 +89,7 @@ struct AudioLine {
 extension MediaDescription {
     /// Audio over RTP without encryption. Crypto lines in it are ignored: they only invite.
     var isPlainAudio: Bool {
-        let transport = transport.utf8.map(\.lowercased)[...]
-        return Array(kind.utf8)[...].matches("audio") && (transport.matches("rtp/avp") || transport.matches("rtp/avpf"))
+        let transport = OctetText(transport)
+        return OctetText(kind).matches("audio") && (transport.matches("rtp/avp") || transport.matches("rtp/avpf"))
     }
 }

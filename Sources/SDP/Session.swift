@@ -201,15 +201,12 @@ struct Session: Sendable {
     private static func identification(
         of media: MediaDescription, in session: SessionDescription
     ) -> (mid: String, bundled: Bool)? {
-        guard let mid = media.attributes.value("mid"), !mid.isEmpty, mid.utf8.count <= 64,
-            Array(mid.utf8)[...].isVisible
-        else { return nil }
+        guard let mid = media.attributes.text("mid"), !mid.isEmpty, mid.count <= 64, mid.isVisible else { return nil }
         let bundled = session.attributes.contains { attribute in
-            guard attribute.name == "group", let value = attribute.value else { return false }
-            let words = Array(value.utf8)[...].words(limit: SessionDescription.mediaLimit + 1)
-            return words.first?.matches("bundle") == true && words.dropFirst().contains { $0.elementsEqual(mid.utf8) }
+            guard attribute.nameText.matches("group"), var words = attribute.valueText?.words else { return false }
+            return words.next()?.matches("bundle") == true && words.contains(mid)
         }
-        return (mid, bundled)
+        return (mid.string, bundled)
     }
 }
 

@@ -55,12 +55,15 @@ package struct SessionDescription: Equatable, Sendable {
 
     /// `a=name` or `a=name:value`.
     package struct Attribute: Equatable, Sendable {
-        package var name: String
-        package var value: String?
+        let nameText: OctetText
+        let valueText: OctetText?
+
+        package var name: String { nameText.string }
+        package var value: String? { valueText?.string }
 
         package init(_ name: String, _ value: String? = nil) {
-            self.name = name
-            self.value = value
+            nameText = OctetText(name)
+            valueText = value.map { OctetText($0) }
         }
     }
 
@@ -129,14 +132,20 @@ package struct MediaDescription: Equatable, Sendable {
 
 extension [SessionDescription.Attribute] {
     /// The value of the first attribute with this name; the empty text if it has none.
-    package func value(_ name: String) -> String? { first { $0.name == name }.map { $0.value ?? "" } }
+    package func value(_ name: String) -> String? { text(name)?.string }
 
-    package func has(_ name: String) -> Bool { contains { $0.name == name } }
+    package func has(_ name: String) -> Bool { text(name) != nil }
+
+    func text(_ name: String) -> OctetText? {
+        first { $0.nameText.matches(name) }.map { $0.valueText ?? OctetText("") }
+    }
 
     /// The flow that is said here; nil if none is.
     package var direction: MediaDirection? {
-        for attribute in self where attribute.value == nil {
-            if let direction = MediaDirection(rawValue: attribute.name) { return direction }
+        for attribute in self where attribute.valueText == nil {
+            if let direction = MediaDirection.allCases.first(where: { attribute.nameText.matches($0.rawValue) }) {
+                return direction
+            }
         }
         return nil
     }

@@ -2,26 +2,34 @@ import Primitives
 
 extension SIPURI {
     package init(_ text: String) throws(ParseError) {
-        let octets = Array(text.utf8)
-        try self.init(octets, 0..<octets.count)
+        let text = OctetText(text)
+        try self.init(text.octets, text.range)
     }
 
     /// Reads a URI that fills the range. Throws for bad escapes, ports, hosts, white space and control characters.
     package init(_ octets: [UInt8], _ range: Range<Int>) throws(ParseError) {
-        if range.count > Limits.uri { throw ParseError("URI is too long") }
-        try Self.check(octets, range)
-        var scanner = Scanner(octets, range)
+        let extent = try URIExtent(octets, range)
+        if extent.range != range { throw ParseError("URI contains a forbidden character") }
+        try self.init(octets, extent)
+    }
+
+    init(_ octets: [UInt8], _ extent: URIExtent) throws(ParseError) {
+        if extent.range.count > Limits.uri { throw ParseError("URI is too long") }
+        var scanner = Scanner(octets, extent.range)
         let schemeRange = scanner.take(in: .scheme)
         guard !schemeRange.isEmpty, octets[schemeRange.lowerBound].isLetter, scanner.take(0x3A) else {
             throw ParseError("URI has no scheme")
         }
-        switch scanner.text(schemeRange).lowercased() {
-        case "sip": try self.init(.sip, &scanner)
-        case "sips": try self.init(.sips, &scanner)
-        case "tel": try self.init(telephone: &scanner)
-        case let name:
+        let name = scanner.slice(schemeRange)
+        if name.matches("sip") {
+            try self.init(.sip, &scanner, at: extent.at)
+        } else if name.matches("sips") {
+            try self.init(.sips, &scanner, at: extent.at)
+        } else if name.matches("tel") {
+            try self.init(telephone: &scanner)
+        } else {
             if scanner.isAtEnd { throw ParseError("URI is empty") }
-            self.init(.other(name), opaque: scanner.text(scanner.position..<scanner.end))
+            self.init(.other(name.string.lowercased()), opaque: scanner.text(scanner.position..<scanner.end))
         }
     }
 
@@ -30,19 +38,15 @@ extension SIPURI {
         self.opaque = opaque
     }
 
-    private init(_ scheme: Scheme, _ scanner: inout Scanner) throws(ParseError) {
+    /// - Parameter at: The first `@`: neither parameters nor headers may contain one, so it ends the user part.
+    private init(_ scheme: Scheme, _ scanner: inout Scanner, at: Int?) throws(ParseError) {
         self.scheme = scheme
-        let start = scanner.position
-        // Neither parameters nor headers may contain an unescaped "@", so the first one ends the user part.
-        if let at = scanner.octets[start..<scanner.end].firstIndex(of: 0x40) {
+        if let at {
             let user = scanner.take { $0 == 0x3A || $0 == 0x40 }
             if user.isEmpty { throw ParseError("user part is empty") }
-            escapedUser = scanner.text(user)
-            if scanner.take(0x3A) {
-                escapedPassword = scanner.text(scanner.position..<at)
-                _ = scanner.take { $0 == 0x40 }
-            }
-            scanner.advance()
+            userText = scanner.slice(user)
+            if user.upperBound < at { passwordText = scanner.slice((user.upperBound + 1)..<at) }
+            scanner.position = at + 1
         }
         host = try Host(&scanner)
         port = try scanner.port()
@@ -65,22 +69,26 @@ extension SIPURI {
         guard scanner.octets[number].contains(where: { $0.hexValue != nil || $0 == 0x2A || $0 == 0x23 }) else {
             throw ParseError("telephone number is missing")
         }
-        escapedUser = scanner.text(number)
+        userText = scanner.slice(number)
         try readParameters(&scanner)
         if !scanner.isAtEnd { throw ParseError("telephone number is malformed") }
     }
 
     /// `*( ";" name [ "=" value ] )`; empty parameters are tolerated.
     private mutating func readParameters(_ scanner: inout Scanner) throws(ParseError) {
+        let start = scanner.position
+        var isTidy = true
         while scanner.take(0x3B) {
-            let name = scanner.take { $0 == 0x3D || $0 == 0x3B || $0 == 0x3F }
-            let value = scanner.take(0x3D) ? scanner.take { $0 == 0x3B || $0 == 0x3F } : nil
-            if name.isEmpty {
-                if value != nil { throw ParseError("URI parameter has no name") }
-                continue
-            }
-            parameters.append(Self.plainName(scanner.text(name)), text: value.map { scanner.text($0) })
+            let name = scanner.slice(scanner.take { $0 == 0x3D || $0 == 0x3B || $0 == 0x3F })
+            let hasValue = scanner.take(0x3D)
+            if hasValue { _ = scanner.take { $0 == 0x3B || $0 == 0x3F } }
+            if name.isEmpty, hasValue { throw ParseError("URI parameter has no name") }
+            if name.isEmpty || name.contains(0x25) { isTidy = false }
         }
+        parameters = Parameters(wire: scanner.slice(start..<scanner.position))
+        guard !isTidy else { return }
+        parameters = Parameters(
+            parameters.list.filter { !$0.name.isEmpty }.map { .init(Self.plainName($0.name), $0.text) })
     }
 
     /// A parameter name without escapes, unless it could not be written without them.
@@ -89,19 +97,29 @@ extension SIPURI {
         let decoded = percentDecodedOctets(name)
         return OctetSet.uriParameter.isSuperset(of: decoded) ? String(decoding: decoded, as: UTF8.self) : name
     }
+}
 
-    /// No white space, control characters or delimiters of a name-addr, and only whole escapes.
-    private static func check(_ octets: [UInt8], _ range: Range<Int>) throws(ParseError) {
-        var index = range.lowerBound
-        while index < range.upperBound {
-            switch octets[index] {
-            case 0...0x20, 0x7F, 0x22, 0x3C, 0x3E: throw ParseError("URI contains a forbidden character")
-            case 0x25:
-                guard index + 2 < range.upperBound, octets[index + 1].hexValue != nil, octets[index + 2].hexValue != nil
-                else { throw ParseError("URI contains a broken escape") }
-                index += 3
-            default: index += 1
+/// How far a URI goes, up to white space, `>` or the end of the range, and where its first `@` is.
+struct URIExtent {
+    let range: Range<Int>
+    let at: Int?
+
+    /// Throws for control characters, other delimiters of a name-addr and broken escapes.
+    init(_ octets: [UInt8], _ range: Range<Int>) throws(ParseError) {
+        let end =
+            octets[range].firstIndex { $0 <= 0x20 || $0 == 0x22 || $0 == 0x3C || $0 == 0x3E || $0 == 0x7F }
+            ?? range.upperBound
+        if end < range.upperBound, octets[end] != 0x20, octets[end] != 0x3E {
+            throw ParseError("URI contains a forbidden character")
+        }
+        self.range = range.lowerBound..<end
+        var rest = octets[range.lowerBound..<end]
+        at = rest.firstIndex(of: 0x40)
+        while let escape = rest.firstIndex(of: 0x25) {
+            guard escape + 2 < end, octets[escape + 1].hexValue != nil, octets[escape + 2].hexValue != nil else {
+                throw ParseError("URI contains a broken escape")
             }
+            rest = octets[(escape + 3)..<end]
         }
     }
 }

@@ -22,9 +22,8 @@ package struct SIPURI: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var scheme: Scheme
-    /// The user part with its escapes; of a `tel` URI the number with its visual separators.
-    package var escapedUser: String?
-    package var escapedPassword: String?
+    var userText: OctetText?
+    var passwordText: OctetText?
     /// Nil for `tel` and other schemes only.
     package var host: Host?
     package var port: UInt16?
@@ -50,6 +49,17 @@ package struct SIPURI: Hashable, Sendable, CustomStringConvertible {
     package init(telephone number: String) {
         scheme = .tel
         escapedUser = number
+    }
+
+    /// The user part with its escapes; of a `tel` URI the number with its visual separators.
+    package var escapedUser: String? {
+        get { userText?.string }
+        set { userText = newValue.map { OctetText($0) } }
+    }
+
+    package var escapedPassword: String? {
+        get { passwordText?.string }
+        set { passwordText = newValue.map { OctetText($0) } }
     }
 
     /// The user part without escapes, decoded lossily where it is not UTF-8. Setting escapes what must be.

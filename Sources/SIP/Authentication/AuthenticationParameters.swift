@@ -2,9 +2,8 @@ import Primitives
 
 /// `scheme name=value, name="value" …` of challenges and credentials (RFC 3261 §25.1).
 struct AuthenticationParameters {
-    var scheme: String
-    /// Names in lower case, values without quotes.
-    var values: [String: String]
+    let scheme: OctetText
+    private var values: [(name: OctetText, value: OctetText)] = []
 
     /// How many parameters of one challenge are kept; the rest is read over.
     static let maximumCount = 32
@@ -24,21 +23,22 @@ struct AuthenticationParameters {
     }
 
     /// The parameters of an Authentication-Info, which has no scheme.
-    static func withoutScheme(_ text: String) -> [String: String] {
+    init(withoutScheme text: String) {
         var scanner = Scanner(text)
-        var parameters = AuthenticationParameters(scheme: "", values: [:])
-        try? parameters.read(&scanner)
-        return parameters.values
+        scheme = OctetText("")
+        try? read(&scanner)
     }
 
-    private init(scheme: String, values: [String: String]) {
-        self.scheme = scheme
-        self.values = values
+    /// The value without its quotes, of the first parameter with this name.
+    subscript(name: String) -> String? {
+        for parameter in values where parameter.name.matches(name) { return parameter.value.unquoted }
+        return nil
     }
 
     private init(_ scanner: inout Scanner) throws(ParseError) {
-        scheme = try scanner.token("authentication scheme")
-        values = [:]
+        scheme = scanner.slice(scanner.take(in: .token))
+        if scheme.isEmpty { throw ParseError("authentication scheme is missing") }
+        values.reserveCapacity(12)
         scanner.skipWhitespace()
         try read(&scanner)
     }
@@ -47,18 +47,18 @@ struct AuthenticationParameters {
     private mutating func read(_ scanner: inout Scanner) throws(ParseError) {
         scanner.skipWhitespace()
         while !scanner.isAtEnd {
-            let start = scanner
-            let name = try scanner.token("authentication parameter").lowercased()
+            let name = scanner.slice(scanner.take(in: .token))
+            if name.isEmpty { throw ParseError("authentication parameter is missing") }
             guard scanner.takeSeparator(0x3D) else {
                 // A token without "=" starts the next challenge; this one needs something of its own before it.
                 if values.isEmpty { throw ParseError("authentication parameter is malformed") }
-                scanner = start
+                scanner.position = name.range.lowerBound
                 return
             }
             let value =
                 scanner.peek == 0x22
                 ? try scanner.quotedString() : scanner.take { $0.isBlank || $0 == 0x2C || $0 == 0x22 }
-            if values.count < Self.maximumCount, values[name] == nil { values[name] = unquoted(scanner.text(value)) }
+            if values.count < Self.maximumCount { values.append((name, scanner.slice(value))) }
             scanner.skipWhitespace()
             if scanner.isAtEnd { return }
             guard scanner.takeSeparator(0x2C) else { throw ParseError("authentication parameter is malformed") }

@@ -142,7 +142,7 @@ package struct Authenticator: Sendable {
     package mutating func succeeded(_ response: Response) {
         for (name, isProxy) in [(HeaderName.authenticationInfo, false), (.proxyAuthenticationInfo, true)] {
             guard let value = response.headers.first(name),
-                let nonce = AuthenticationParameters.withoutScheme(value)["nextnonce"], !nonce.isEmpty
+                let nonce = AuthenticationParameters(withoutScheme: value)["nextnonce"], !nonce.isEmpty
             else { continue }
             // The header names no realm: with several it cannot be told whose it is.
             let indices = sessions.indices.filter { sessions[$0].challenge.isProxy == isProxy }

@@ -57,17 +57,17 @@ package struct DigestChallenge: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func reading(_ parameters: AuthenticationParameters, isProxy: Bool) -> Reading {
-        guard equalIgnoringCase(parameters.scheme, "Digest") else { return .unsupported }
-        guard let realm = parameters.values["realm"], let nonce = parameters.values["nonce"], !nonce.isEmpty else {
+        guard parameters.scheme.matches("Digest") else { return .unsupported }
+        guard let realm = parameters["realm"], let nonce = parameters["nonce"], !nonce.isEmpty else {
             return .malformed
         }
-        let name = parameters.values["algorithm"]
+        let name = parameters["algorithm"]
         guard let algorithm = DigestAlgorithm(name ?? "MD5") else { return .unsupported }
         var challenge = DigestChallenge(
-            realm: realm, nonce: nonce, opaque: parameters.values["opaque"], algorithm: algorithm, protection: nil,
-            isStale: parameters.values["stale"].map { equalIgnoringCase($0, "true") } ?? false, isProxy: isProxy)
+            realm: realm, nonce: nonce, opaque: parameters["opaque"], algorithm: algorithm, protection: nil,
+            isStale: parameters["stale"].map { equalIgnoringCase($0, "true") } ?? false, isProxy: isProxy)
         challenge.namesAlgorithm = name != nil
-        if let offered = parameters.values["qop"] {
+        if let offered = parameters["qop"] {
             let names = offered.lowercased().split(separator: ",").map {
                 $0.filter { $0 != " " && $0 != "\t" }
             }

@@ -38,11 +38,11 @@ package struct DigestCredentials: Hashable, Sendable, CustomStringConvertible {
     /// Reads a header value; nil for another scheme or a malformed value.
     package init?(_ text: String) {
         guard let parameters = try? AuthenticationParameters.list(text).first,
-            equalIgnoringCase(parameters.scheme, "Digest"),
-            let username = parameters.values["username"], let realm = parameters.values["realm"],
-            let nonce = parameters.values["nonce"], let uri = parameters.values["uri"],
-            let response = parameters.values["response"],
-            let algorithm = DigestAlgorithm(parameters.values["algorithm"] ?? "MD5")
+            parameters.scheme.matches("Digest"),
+            let username = parameters["username"], let realm = parameters["realm"],
+            let nonce = parameters["nonce"], let uri = parameters["uri"],
+            let response = parameters["response"],
+            let algorithm = DigestAlgorithm(parameters["algorithm"] ?? "MD5")
         else { return nil }
         self.username = username
         self.realm = realm
@@ -50,13 +50,13 @@ package struct DigestCredentials: Hashable, Sendable, CustomStringConvertible {
         self.uri = uri
         self.response = response
         self.algorithm = algorithm
-        namesAlgorithm = parameters.values["algorithm"] != nil
-        opaque = parameters.values["opaque"]
-        cnonce = parameters.values["cnonce"] ?? ""
+        namesAlgorithm = parameters["algorithm"] != nil
+        opaque = parameters["opaque"]
+        cnonce = parameters["cnonce"] ?? ""
         nonceCount = 0
-        if let name = parameters.values["qop"] {
+        if let name = parameters["qop"] {
             guard let protection = DigestProtection(rawValue: name.lowercased()),
-                let count = parameters.values["nc"].flatMap({ UInt32($0, radix: 16) }), !cnonce.isEmpty
+                let count = parameters["nc"].flatMap({ UInt32($0, radix: 16) }), !cnonce.isEmpty
             else { return nil }
             self.protection = protection
             nonceCount = count

@@ -3,12 +3,8 @@ import Primitives
 /// A header line, unfolded.
 struct HeaderLine {
     let name: HeaderName
-    /// The octets of the message, or of the unfolded line.
-    let octets: [UInt8]
-    let value: Range<Int>
-
-    var scanner: Scanner { Scanner(octets, value) }
-    var text: String { String(decoding: octets[value], as: UTF8.self) }
+    /// The value, in the octets of the message, or of the unfolded line.
+    let text: OctetText
 }
 
 /// Walks over header lines up to the empty line after them.
@@ -20,48 +16,57 @@ struct HeaderLines {
     /// Whether the empty line was there.
     private(set) var isComplete = false
 
+    /// Whether no further line will come.
+    var isAtEnd: Bool { isComplete || position >= end }
+
     init(_ octets: [UInt8], _ range: Range<Int>) {
         self.octets = octets
         position = range.lowerBound
         end = range.upperBound
     }
 
-    /// The next line without its end (CRLF, or LF alone: P12); nil if no line end follows.
-    mutating func nextRaw() -> Range<Int>? {
-        guard let lineFeed = octets[position..<end].firstIndex(of: 0x0A) else { return nil }
-        var lineEnd = lineFeed
-        if lineEnd > position, octets[lineEnd - 1] == 0x0D { lineEnd -= 1 }
-        defer { position = lineFeed + 1 }
-        return position..<lineEnd
+    /// The next line without its end (CRLF, or LF alone: P12), and whether another CR is in it; nil if no line end
+    /// follows.
+    mutating func nextRaw() -> (line: Range<Int>, hasStrayReturn: Bool)? {
+        let start = position
+        guard let first = octets[start..<end].firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
+        var lineFeed = first
+        if octets[first] == 0x0D, first + 1 < end, octets[first + 1] == 0x0A { lineFeed += 1 }
+        if octets[lineFeed] != 0x0A {
+            guard let next = octets[first..<end].firstIndex(of: 0x0A) else { return nil }
+            lineFeed = next
+        }
+        let endsInReturn = lineFeed > start && octets[lineFeed - 1] == 0x0D
+        let lineEnd = endsInReturn ? lineFeed - 1 : lineFeed
+        position = lineFeed + 1
+        return (start..<lineEnd, first < lineEnd)
     }
 
     /// The next header line with its continuation lines; nil after the last. Can go on after it has thrown.
     mutating func next() throws(ParseError) -> HeaderLine? {
-        guard let first = nextRaw() else {
+        guard var (line, hasStrayReturn) = nextRaw() else {
             position = end
             return nil
         }
-        if first.isEmpty {
+        if line.isEmpty {
             isComplete = true
             return nil
         }
-        var line = first
+        let firstEnd = line.upperBound
         while position < end, octets[position].isBlank, let next = nextRaw() {
-            line = first.lowerBound..<next.upperBound
+            line = line.lowerBound..<next.line.upperBound
+            hasStrayReturn = false
         }
         if line.count > Limits.headerLine { throw ParseError(.headersTooLarge, "header line is too long") }
         var scanner = Scanner(octets, line)
         let name = scanner.take(in: .token)
         scanner.skipWhitespace()
-        guard !name.isEmpty, scanner.take(0x3A) else { throw ParseError("header line is malformed") }
+        guard !name.isEmpty, scanner.take(0x3A), !hasStrayReturn else { throw ParseError("header line is malformed") }
         let value = octets.trimmed(scanner.position..<line.upperBound)
         let headerName = HeaderName(octets, name)
-        if line.upperBound > first.upperBound {
-            let unfolded = Self.unfolded(octets[value])
-            return HeaderLine(name: headerName, octets: unfolded, value: unfolded.trimmed(0..<unfolded.count))
-        }
-        if octets[value].contains(0x0D) { throw ParseError("header line is malformed") }
-        return HeaderLine(name: headerName, octets: octets, value: value)
+        guard line.upperBound > firstEnd else { return HeaderLine(name: headerName, text: scanner.slice(value)) }
+        let unfolded = Self.unfolded(octets[value])
+        return HeaderLine(name: headerName, text: OctetText(unfolded, unfolded.trimmed(unfolded.indices)))
     }
 
     /// Each line end with the white space around it becomes one space (P2).

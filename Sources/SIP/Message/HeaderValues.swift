@@ -65,7 +65,7 @@ extension MessageFields {
     package var rack: RAck? { headers.first(.rack).flatMap { RAck($0) } }
 
     private func addresses(_ name: HeaderName) -> [NameAddress] {
-        headers.list(name).compactMap { try? NameAddress($0) }
+        headers.texts(name).compactMap { try? NameAddress($0) }
     }
 }
 
@@ -104,7 +104,9 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     package var name: String
     package var parameters: Parameters
 
-    package init(_ text: String) throws(ParseError) {
+    package init(_ text: String) throws(ParseError) { try self.init(OctetText(text)) }
+
+    init(_ text: OctetText) throws(ParseError) {
         var scanner = Scanner(text)
         let type = try scanner.token("media type")
         guard scanner.takeSeparator(0x2F) else { throw ParseError("media type is malformed") }

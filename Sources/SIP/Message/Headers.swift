@@ -4,9 +4,16 @@ import Primitives
 /// CSeq, Content-Length).
 package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package struct Field: Hashable, Sendable {
-        package var name: HeaderName
+        package let name: HeaderName
+        let text: OctetText
+
         /// Unfolded, without white space at its ends.
-        package var value: String
+        package var value: String { text.string }
+
+        init(_ name: HeaderName, _ text: OctetText) {
+            self.name = name
+            self.text = text
+        }
     }
 
     package private(set) var fields: [Field] = []
@@ -18,7 +25,12 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The value of the first line with this name.
-    package func first(_ name: HeaderName) -> String? { fields.first { $0.name == name }?.value }
+    package func first(_ name: HeaderName) -> String? { firstText(name)?.string }
+
+    func firstText(_ name: HeaderName) -> OctetText? {
+        for field in fields where field.name == name { return field.text }
+        return nil
+    }
 
     /// The values of all lines with this name, each as it stands (for credentials and challenges, P3).
     package func all(_ name: HeaderName) -> [String] { fields.lazy.filter { $0.name == name }.map(\.value) }
@@ -26,67 +38,67 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package func contains(_ name: HeaderName) -> Bool { fields.contains { $0.name == name } }
 
     /// Adds a line at the end. Line ends in the value become spaces when it is written.
-    package mutating func append(_ name: HeaderName, _ value: String) { fields.append(Field(name: name, value: value)) }
+    package mutating func append(_ name: HeaderName, _ value: String) { append(name, OctetText(value)) }
+
+    mutating func append(_ name: HeaderName, _ text: OctetText) { fields.append(Field(name, text)) }
+
+    mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
     /// Adds a line before all others of this name, or at the end.
     package mutating func prepend(_ name: HeaderName, _ value: String) {
         let index = fields.firstIndex { $0.name == name } ?? fields.endIndex
-        fields.insert(Field(name: name, value: value), at: index)
+        fields.insert(Field(name, OctetText(value)), at: index)
     }
 
     /// Puts one line in the place of all with this name.
     package mutating func set(_ name: HeaderName, _ value: String) {
         guard let index = fields.firstIndex(where: { $0.name == name }) else { return append(name, value) }
         remove(name)
-        fields.insert(Field(name: name, value: value), at: index)
+        fields.insert(Field(name, OctetText(value)), at: index)
     }
 
     package mutating func remove(_ name: HeaderName) { fields.removeAll { $0.name == name } }
 
     /// Values of a list header over all its lines: commas inside quotes or `<>` do not split (P3). Empty ones are
     /// left out; at most `Limits.listValues` are read.
-    package func list(_ name: HeaderName) -> [String] {
-        var values: [String] = []
+    package func list(_ name: HeaderName) -> [String] { texts(name).map(\.string) }
+
+    func texts(_ name: HeaderName) -> [OctetText] {
+        var values: [OctetText] = []
         for field in fields where field.name == name {
-            guard field.value.utf8.contains(0x2C) else {
-                if !field.value.isEmpty, values.count < Limits.listValues { values.append(field.value) }
-                continue
-            }
-            let octets = Array(field.value.utf8)
-            for range in splitList(octets) where values.count < Limits.listValues {
-                values.append(String(decoding: octets[range], as: UTF8.self))
+            var scanner = Scanner(field.text)
+            while !scanner.isAtEnd, values.count < Limits.listValues {
+                let value = scanner.listValue()
+                if !value.isEmpty { values.append(value) }
             }
         }
         return values
     }
 
     /// Values of a list header of tokens, in lower case (option tags are compared without letter case).
-    package func tokens(_ name: HeaderName) -> [String] { list(name).map { $0.lowercased() } }
+    package func tokens(_ name: HeaderName) -> [String] { texts(name).map { $0.string.lowercased() } }
 }
 
-/// Ranges of the non-empty values of a comma-separated list, trimmed.
-private func splitList(_ octets: [UInt8]) -> [Range<Int>] {
-    var ranges: [Range<Int>] = []
-    var start = 0
-    var index = 0
-    var isQuoted = false
-    var isBracketed = false
-    while index <= octets.count {
-        let octet = index < octets.count ? octets[index] : 0x2C
-        if index == octets.count || (octet == 0x2C && !isQuoted && !isBracketed) {
-            let range = octets.trimmed(start..<index)
-            if !range.isEmpty { ranges.append(range) }
-            start = index + 1
-        } else if isQuoted {
-            if octet == 0x5C { index = min(index + 1, octets.count - 1) } else if octet == 0x22 { isQuoted = false }
-        } else if octet == 0x22 {
-            isQuoted = !isBracketed
-        } else if octet == 0x3C {
-            isBracketed = true
-        } else if octet == 0x3E {
-            isBracketed = false
+extension Scanner {
+    /// What stands before the next comma outside quotes and `<>`, trimmed; consumes the comma too.
+    fileprivate mutating func listValue() -> OctetText {
+        let start = position
+        var index = start
+        var isQuoted = false
+        var isBracketed = false
+        while index < end {
+            let octet = octets[index]
+            if isQuoted {
+                if octet == 0x5C { index &+= 1 } else if octet == 0x22 { isQuoted = false }
+            } else if octet <= 0x3E {
+                if octet == 0x2C, !isBracketed { break }
+                if octet == 0x22 { isQuoted = !isBracketed }
+                if octet == 0x3C { isBracketed = true }
+                if octet == 0x3E { isBracketed = false }
+            }
+            index &+= 1
         }
-        index += 1
+        position = min(index &+ 1, end)
+        return slice(octets.trimmed(start..<min(index, end)))
     }
-    return ranges
 }

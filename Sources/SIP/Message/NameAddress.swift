@@ -2,19 +2,27 @@ import Primitives
 
 /// A URI with a display name and header parameters: From, To, Contact, Route, Refer-To … (RFC 3261 §20.10).
 package struct NameAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Without quotes and escapes; nil if there was none, empty if it was `""`. May contain control characters.
-    package var displayName: String?
+    /// As on the wire: a quoted string or tokens.
+    private var displayText: OctetText?
     package var uri: SIPURI
     /// Parameters of the header; those of the URI are in `uri`.
     package var parameters: Parameters
 
     package init(_ uri: SIPURI, displayName: String? = nil, parameters: Parameters = [:]) {
         self.uri = uri
-        self.displayName = displayName
         self.parameters = parameters
+        self.displayName = displayName
     }
 
-    package init(_ text: String) throws(ParseError) {
+    /// Without quotes and escapes; nil if there was none, empty if it was `""`. May contain control characters.
+    package var displayName: String? {
+        get { displayText?.unquoted }
+        set { displayText = newValue.map { OctetText(quoted($0)) } }
+    }
+
+    package init(_ text: String) throws(ParseError) { try self.init(OctetText(text)) }
+
+    init(_ text: OctetText) throws(ParseError) {
         var scanner = Scanner(text)
         self = try scanner.wholeAddress("address")
     }
@@ -22,6 +30,16 @@ package struct NameAddress: Hashable, Sendable, CustomStringConvertible {
     package var tag: String? {
         get { parameters["tag"] }
         set { parameters["tag"] = newValue }
+    }
+
+    package static func == (left: NameAddress, right: NameAddress) -> Bool {
+        left.uri == right.uri && left.parameters == right.parameters
+            && (left.displayText == right.displayText || left.displayName == right.displayName)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(uri)
+        hasher.combine(parameters)
     }
 
     /// Always with `<>` (P4).
@@ -35,7 +53,7 @@ package struct NameAddress: Hashable, Sendable, CustomStringConvertible {
     init(_ scanner: inout Scanner) throws(ParseError) {
         scanner.skipWhitespace()
         if scanner.peek == 0x22 {
-            displayName = unquoted(scanner.text(try scanner.quotedString()))
+            displayText = scanner.slice(try scanner.quotedString())
             scanner.skipWhitespace()
             if scanner.peek != 0x3C { throw ParseError("address is missing after a display name") }
         } else {
@@ -50,12 +68,15 @@ package struct NameAddress: Hashable, Sendable, CustomStringConvertible {
                 parameters = try Parameters(&scanner)
                 return
             }
-            displayName = trimmed.isEmpty ? nil : scanner.text(trimmed)
+            displayText = trimmed.isEmpty ? nil : scanner.slice(trimmed)
         }
         scanner.advance()
-        let inside = scanner.take { $0 == 0x3E }
+        scanner.skipWhitespace()
+        let extent = try URIExtent(scanner.octets, scanner.position..<scanner.end)
+        scanner.position = extent.range.upperBound
+        scanner.skipWhitespace()
         guard scanner.take(0x3E) else { throw ParseError("address lacks its closing bracket") }
-        uri = try SIPURI(scanner.octets, scanner.octets.trimmed(inside))
+        uri = try SIPURI(scanner.octets, extent)
         parameters = try Parameters(&scanner)
     }
 }
@@ -64,22 +85,13 @@ extension Scanner {
     /// One address that fills the rest.
     mutating func wholeAddress(_ what: String) throws(ParseError) -> NameAddress {
         let address = try NameAddress(&self)
-        skipWhitespace()
-        if !isAtEnd { throw ParseError("\(what) is malformed") }
+        try finish(what)
         return address
     }
 
-    /// A comma-separated list that fills the rest; throws beyond `limit` values.
-    mutating func list<Value>(
-        limit: Int, _ what: String, _ read: (inout Scanner) throws(ParseError) -> Value
-    ) throws(ParseError) -> [Value] {
-        var values: [Value] = []
-        repeat {
-            if values.count >= limit { throw ParseError(.headersTooLarge, "too many values in \(what)") }
-            values.append(try read(&self))
-        } while takeSeparator(0x2C)
+    /// Nothing but white space may follow.
+    mutating func finish(_ what: String) throws(ParseError) {
         skipWhitespace()
         if !isAtEnd { throw ParseError("\(what) is malformed") }
-        return values
     }
 }

@@ -1,6 +1,9 @@
+import Primitives
+
 /// Parameters of a header value or a URI, in order. Names are compared without letter case.
 ///
-/// Values are kept as they stand on the wire; the subscript takes the quotes off and puts them on where needed.
+/// They stay the text that they are on the wire; the subscript takes the quotes of a value off and puts them on where
+/// needed.
 package struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package struct Parameter: Hashable, Sendable {
         package var name: String
@@ -11,9 +14,14 @@ package struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
             self.name = name
             self.text = text
         }
+
+        init(_ scanner: Scanner, _ name: Range<Int>, _ value: Range<Int>?) {
+            self.init(scanner.text(name), value.map { scanner.text($0) })
+        }
     }
 
-    package private(set) var list: [Parameter] = []
+    /// Each parameter with its leading semicolon and without white space around its parts; nil if there are none.
+    private var wire: OctetText?
 
     package init() {}
 
@@ -24,13 +32,46 @@ package struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    package var isEmpty: Bool { list.isEmpty }
+    init(_ list: [Parameter]) {
+        let text = list.map { ";" + $0.name + ($0.text.map { "=" + $0 } ?? "") }.joined()
+        if !text.isEmpty { wire = OctetText(text) }
+    }
 
-    package func contains(_ name: String) -> Bool { list.contains { equalIgnoringCase($0.name, name) } }
+    /// Parameters that stand in the octets as they are kept here.
+    init(wire: OctetText) { if !wire.isEmpty { self.wire = wire } }
+
+    /// `*( SEMI generic-param )`: stops before anything else.
+    init(_ scanner: inout Scanner) throws(ParseError) {
+        let start = scanner.position
+        var tightCount = 0
+        while let (name, value) = try scanner.parameter() {
+            tightCount += 1 + name.count + (value.map { 1 + $0.count } ?? 0)
+        }
+        let whole = start..<scanner.position
+        if tightCount == whole.count {
+            self.init(wire: scanner.slice(whole))
+        } else {
+            scanner.position = start
+            var list: [Parameter] = []
+            while let (name, value) = try scanner.parameter() { list.append(Parameter(scanner, name, value)) }
+            self.init(list)
+        }
+    }
+
+    package var isEmpty: Bool { wire == nil }
+
+    package var list: [Parameter] {
+        var list: [Parameter] = []
+        guard var scanner = wire.map({ Scanner($0) }) else { return list }
+        while let (name, value) = scanner.tightParameter() { list.append(Parameter(scanner, name, value)) }
+        return list
+    }
+
+    package func contains(_ name: String) -> Bool { find(name) != nil }
 
     /// The value without quotes; nil if the parameter is absent or has no value. Setting nil removes it.
     package subscript(name: String) -> String? {
-        get { text(name).map { unquoted($0) } }
+        get { octets(name)?.unquoted }
         set {
             guard let newValue else { return remove(name) }
             let plain = !newValue.isEmpty && OctetSet.parameterValue.isSuperset(of: newValue.utf8)
@@ -39,51 +80,61 @@ package struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The value as on the wire; nil if the parameter is absent or has no value.
-    package func text(_ name: String) -> String? { list.first { equalIgnoringCase($0.name, name) }?.text }
+    package func text(_ name: String) -> String? { octets(name)?.string }
+
+    /// The value as on the wire; nil if the parameter is absent or has no value.
+    func octets(_ name: String) -> OctetText? { find(name)?.value }
+
+    private func find(_ wanted: String) -> (name: OctetText, value: OctetText?)? {
+        guard var scanner = wire.map({ Scanner($0) }) else { return nil }
+        while let (name, value) = scanner.tightParameter() {
+            let name = scanner.slice(name)
+            if name.matches(wanted) { return (name, value.map { scanner.slice($0) }) }
+        }
+        return nil
+    }
 
     /// Sets a parameter without a value (`lr`, an empty `rport`).
     package mutating func setFlag(_ name: String) { set(name, text: nil) }
 
-    package mutating func remove(_ name: String) { list.removeAll { equalIgnoringCase($0.name, name) } }
+    package mutating func remove(_ name: String) {
+        if contains(name) { self = Parameters(list.filter { !equalIgnoringCase($0.name, name) }) }
+    }
 
     /// Sets the value as it goes on the wire, in the place of one already there.
     mutating func set(_ name: String, text: String?) {
+        var list = list
         if let index = list.firstIndex(where: { equalIgnoringCase($0.name, name) }) {
             list[index].text = text
         } else {
-            append(name, text: text)
+            list.append(Parameter(name, text))
         }
+        self = Parameters(list)
     }
-
-    mutating func append(_ name: String, text: String?) { list.append(Parameter(name, text)) }
 
     /// Each parameter with its leading semicolon.
-    package var description: String {
-        var description = ""
-        for parameter in list {
-            description += ";" + parameter.name
-            if let text = parameter.text { description += "=" + text }
-        }
-        return description
+    package var description: String { wire?.string ?? "" }
+}
+
+extension Scanner {
+    /// `SEMI generic-param` with the white space that the grammar allows in it; nil where no semicolon is next.
+    fileprivate mutating func parameter() throws(ParseError) -> (name: Range<Int>, value: Range<Int>?)? {
+        guard takeSeparator(0x3B) else { return nil }
+        let name = take(in: .token)
+        if name.isEmpty { throw ParseError("parameter name is missing") }
+        guard takeSeparator(0x3D) else { return (name, nil) }
+        let value =
+            peek == 0x22
+            ? try quotedString() : take { $0.isBlank || $0 == 0x3B || $0 == 0x2C || $0 == 0x22 || $0 == 0x3E }
+        if value.isEmpty { throw ParseError("parameter value is missing") }
+        return (name, value)
     }
 
-    /// `*( SEMI generic-param )`: stops before anything else.
-    init(_ scanner: inout Scanner) throws(ParseError) {
-        while scanner.takeSeparator(0x3B) { try append(&scanner) }
-    }
-
-    /// One `generic-param`.
-    mutating func append(_ scanner: inout Scanner) throws(ParseError) {
-        let name = try scanner.token("parameter name")
-        var text: String?
-        if scanner.takeSeparator(0x3D) {
-            let range =
-                scanner.peek == 0x22
-                ? try scanner.quotedString()
-                : scanner.take { $0.isBlank || $0 == 0x3B || $0 == 0x2C || $0 == 0x22 || $0 == 0x3E }
-            if range.isEmpty { throw ParseError("parameter value is missing") }
-            text = scanner.text(range)
-        }
-        append(name, text: text)
+    /// The next of parameters that have been read before; nil at the end.
+    fileprivate mutating func tightParameter() -> (name: Range<Int>, value: Range<Int>?)? {
+        guard take(0x3B) else { return nil }
+        let name = take { $0 == 0x3D || $0 == 0x3B }
+        guard take(0x3D) else { return (name, nil) }
+        return (name, peek == 0x22 ? try? quotedString() : take { $0 == 0x3B })
     }
 }

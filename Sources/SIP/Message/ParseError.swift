@@ -42,24 +42,6 @@ package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { reason }
 }
 
-/// A final response to a request that could not be understood: it echoes the headers as they came.
-package struct Refusal: Hashable, Sendable {
-    package var status: Int
-    package var reason: String
-    /// The Vias of the request as far as they could be read; the transport adds `received` and `rport` to the first.
-    package var vias: [Via]
-    /// From, To, Call-ID and CSeq as received, those that were there.
-    package var echoed: Headers
-
-    package func serialized() -> [UInt8] {
-        var writer = MessageWriter(compact: false)
-        writer.statusLine(status, reason)
-        for via in vias { writer.field(.via, via.description) }
-        for field in echoed.fields { writer.field(field.name, field.value) }
-        return writer.finish(body: [])
-    }
-}
-
 /// Limits for what a peer may send (SEC3). Lengths are in octets.
 package enum Limits {
     /// The largest datagram.

@@ -3,7 +3,7 @@ import Primitives
 /// Walks a range of octets; every step is bounds-checked against its end.
 struct Scanner {
     let octets: [UInt8]
-    private(set) var position: Int
+    var position: Int
     let end: Int
 
     init(_ octets: [UInt8], _ range: Range<Int>) {
@@ -12,10 +12,9 @@ struct Scanner {
         end = range.upperBound
     }
 
-    init(_ text: String) {
-        let octets = Array(text.utf8)
-        self.init(octets, 0..<octets.count)
-    }
+    init(_ text: OctetText) { self.init(text.octets, text.range) }
+
+    init(_ text: String) { self.init(OctetText(text)) }
 
     var isAtEnd: Bool { position >= end }
     var peek: UInt8? { position < end ? octets[position] : nil }
@@ -47,15 +46,13 @@ struct Scanner {
 
     /// The longest run of octets in the set; may be empty.
     mutating func take(in set: OctetSet) -> Range<Int> {
-        let start = position
-        while position < end, set.contains(octets[position]) { position += 1 }
-        return start..<position
+        take { !set.contains($0) }
     }
 
     /// Octets up to (not including) the first that `isEnd` accepts, or all.
     mutating func take(until isEnd: (UInt8) -> Bool) -> Range<Int> {
         let start = position
-        while position < end, !isEnd(octets[position]) { position += 1 }
+        position = octets[start..<end].firstIndex(where: isEnd) ?? end
         return start..<position
     }
 
@@ -82,6 +79,8 @@ struct Scanner {
         position = end
         throw ParseError("unterminated quoted string")
     }
+
+    func slice(_ range: Range<Int>) -> OctetText { OctetText(octets, range) }
 
     /// Text of octets; invalid UTF-8 becomes U+FFFD (P7).
     func text(_ range: Range<Int>) -> String { String(decoding: octets[range], as: UTF8.self) }
@@ -118,19 +117,21 @@ extension [UInt8] {
     }
 }
 
-/// Text of a quoted string without its quotes and escapes; other text as it is.
-func unquoted(_ text: String) -> String {
-    guard text.utf8.first == 0x22, text.utf8.count >= 2, text.utf8.last == 0x22 else { return text }
-    let octets = Array(text.utf8.dropFirst().dropLast())
-    guard octets.contains(0x5C) else { return String(decoding: octets, as: UTF8.self) }
-    var plain: [UInt8] = []
-    plain.reserveCapacity(octets.count)
-    var isEscaped = false
-    for octet in octets {
-        isEscaped = !isEscaped && octet == 0x5C
-        if !isEscaped { plain.append(octet) }
+extension OctetText {
+    /// Text of a quoted string without its quotes and escapes; other text as it is.
+    var unquoted: String {
+        guard first == 0x22, last == 0x22, count >= 2 else { return string }
+        let inside = OctetText(octets, (range.lowerBound + 1)..<(range.upperBound - 1))
+        guard inside.contains(0x5C) else { return inside.string }
+        var plain: [UInt8] = []
+        plain.reserveCapacity(inside.count)
+        var isEscaped = false
+        for octet in octets[inside.range] {
+            isEscaped = !isEscaped && octet == 0x5C
+            if !isEscaped { plain.append(octet) }
+        }
+        return String(decoding: plain, as: UTF8.self)
     }
-    return String(decoding: plain, as: UTF8.self)
 }
 
 /// Text as a quoted string. Line ends become spaces: they cannot stand in one.

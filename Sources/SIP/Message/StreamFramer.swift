@@ -59,9 +59,11 @@ package struct StreamFramer: Sendable {
                     ? fail(ParseError(.headersTooLarge, "header block is too large")) : nil
             }
             do throws(ParseError) {
-                let parser = MessageParser(octets, start..<bodyStart)
-                let (message, length) = try parser.head()
-                guard let length else { throw parser.refused(ParseError("Content-Length is missing")) }
+                var parser = MessageParser(octets, start..<bodyStart)
+                let message = try parser.head()
+                guard let length = parser.contentLength else {
+                    throw parser.refused(ParseError("Content-Length is missing"))
+                }
                 awaited = (message, bodyStart..<(bodyStart + length))
             } catch {
                 return fail(error)

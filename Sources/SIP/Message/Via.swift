@@ -33,7 +33,7 @@ package struct Via: Hashable, Sendable, CustomStringConvertible {
 
     /// The source address that the receiver saw; read with and without brackets (P14).
     package var received: IPAddress? {
-        get { parameters["received"].flatMap { IPAddress($0) } }
+        get { parameters.octets("received").flatMap { IPAddress($0) } }
         set { parameters["received"] = newValue.map { Host($0).text } }
     }
 
@@ -56,14 +56,16 @@ package struct Via: Hashable, Sendable, CustomStringConvertible {
         let name = scanner.take(in: .token)
         guard scanner.takeSeparator(0x2F) else { throw ParseError("Via protocol is malformed") }
         let version = scanner.take(in: .token)
-        guard equalIgnoringCase(scanner.text(name), "SIP"), anyVersion || scanner.text(version) == "2.0",
+        guard scanner.slice(name).matches("SIP"), anyVersion || scanner.slice(version).matches("2.0"),
             scanner.takeSeparator(0x2F)
         else { throw ParseError("Via protocol is not SIP/2.0") }
-        transport = try scanner.token("Via transport").uppercased()
+        let protocolName = scanner.take(in: .token)
+        if protocolName.isEmpty { throw ParseError("Via transport is missing") }
+        transport = scanner.slice(protocolName).matches("UDP") ? "UDP" : scanner.text(protocolName).uppercased()
         guard scanner.peek?.isBlank == true else { throw ParseError("Via sent-by is missing") }
         scanner.skipWhitespace()
         host = try Host(&scanner)
-        let afterHost = scanner
+        let afterHost = scanner.position
         scanner.skipWhitespace()
         if scanner.take(0x3A) {
             scanner.skipWhitespace()
@@ -71,7 +73,7 @@ package struct Via: Hashable, Sendable, CustomStringConvertible {
             guard let value = UInt16(exactly: number), value > 0 else { throw ParseError("Via port is out of range") }
             port = value
         } else {
-            scanner = afterHost
+            scanner.position = afterHost
         }
         parameters = try Parameters(&scanner)
     }
