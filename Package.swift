@@ -97,6 +97,10 @@ let package = Package(
         .target(
             name: "TLSPeer", path: "Tests/TLSPeer",
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        .target(
+            name: "Fuzzing", dependencies: ["Primitives", "Configuration", "SIP", "SDP", "RTP"], path: "Tests/Fuzzing",
+            swiftSettings: strict),
+        tests("FuzzingTests", ["Fuzzing"]),
         tests("PrimitivesTests", ["Primitives"]),
         tests("ConfigurationTests", ["Primitives", "Configuration"]),
         tests("SIPTests", ["Primitives", "SIP", "Simulation"]),
@@ -120,10 +124,10 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Fuzzers have no `main` of their own, so an ordinary build leaves them out.
+// Fuzzers have no `main` of their own, so an ordinary build leaves them out (board/fuzz).
 if Context.environment["PORTERO_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "FuzzSIP", dependencies: ["SIP"], path: "Tests/Fuzz",
+            name: "Fuzz", dependencies: ["Fuzzing"], path: "Tests/Fuzz",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }

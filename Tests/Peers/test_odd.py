@@ -87,6 +87,13 @@ class Odd(DoorTest):
         time.sleep(5)
         self.sipp("call", extra=("-d", "100")).run()
 
+    def test_a_caller_of_whom_nothing_is_heard(self):
+        """MED3"""
+        door = self.door(self.listed(auto_answer="always") + "[call]\nmedia-timeout = 2s\n")
+        self.sipp("says_nothing").run()
+        door.wait_quiet()
+        self.assertEqual(door.seen("call", state="ended")[-1]["cause"], "media-timeout")
+
     @long
     def test_two_hundred_calls_in_a_row_leave_nothing(self):
         # A hundred pairs of ports for two hundred calls, ten of them a second at most: each pair rests for 5 s.

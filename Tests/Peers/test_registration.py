@@ -2,7 +2,7 @@
 
 import time
 
-from peers import Kamailio, NameServer, PeerTest, Portero, Wire, account, long, wait_until
+from peers import Kamailio, NameServer, PeerTest, Portero, Sipp, Wire, account, long, wait_until
 
 SILENT = "[audio]\nspeaker = silent\nmicrophone = silent\n[ringer]\ndevice = silent\n"
 
@@ -42,6 +42,22 @@ class Registration(PeerTest):
         self.assertLess(took, 5)
         for registrar, user in ((one, "front"), (one, "office"), (two, "front")):
             self.assertEqual(registrar.contacts(user), [], "unregistered on stop")
+
+    def test_every_answer_of_a_registrar_has_a_next_attempt(self):
+        """R3, R4: one account for each answer from 300 to 699 that is registered, or near one that is."""
+        codes = [300, 301, 302, 305, 380, *range(400, 424), 428, 429, 436, 437, 438, 439, 440, 469, 470, *range(480, 495), 499,
+                 *range(500, 506), 513, 555, 580, 600, 603, 604, 606, 607]
+        registrar = self.site.leg("pbx")
+        self.start(Sipp(registrar, self.base, "registrar_answers", target="", user="any", port=5060, calls=100_000))
+        accounts = "".join(f"[account c{code}]\nuri = sip:c{code}@{registrar.address}\npassword = x\ntransport = udp\n" for code in codes)
+        door = self.start(Portero(self.site.leg("door"), self.base, SILENT + accounts))
+
+        def all_answered():
+            return all(one["state"] == "failed" and one["code"] == int(one["name"][1:]) for one in door.status()["accounts"])
+        wait_until(all_answered, 60, "every account to know its answer", 0.5)
+        waits = {one["name"]: one["next-attempt-in"] for one in door.status()["accounts"]}
+        self.assertEqual([name for name, wait in waits.items() if wait is None or wait > 1800], [])
+        self.note(f"{len(codes)} answers; the longest wait is {max(waits.values()):.0f} s")
 
     def test_over_ipv6_and_by_name(self):
         space = self.site.leg("door")

@@ -9,6 +9,8 @@ package final class SimulatedPBX {
     /// By user.
     package private(set) var bindings: [String: (contact: SIPURI, flow: Flow)] = [:]
     package private(set) var registrations = 0
+    /// Users whose calls ring at others too: each gets the INVITE, and every answer comes back.
+    package var forks: [String: [String]] = [:]
     private var framers: [UInt64: StreamFramer] = [:]
     /// Where responses to a forwarded request go.
     private var origins: [String: Flow] = [:]
@@ -58,7 +60,21 @@ package final class SimulatedPBX {
         if routes.first?.uri.host?.address == address.address { routes.removeFirst() }
         request.headers.remove(.route)
         for route in routes { request.headers.append(.route, route.description) }
-        guard let next = nextFlow(&request, routes.first?.uri) else {
+        let isOurs = routes.isEmpty && request.uri.host?.address == address.address
+        for user in isOurs ? request.uri.user.flatMap({ forks[$0] }) ?? [] : [] {
+            var copy = request
+            copy.uri.user = user
+            forward(copy, nil, branch: branch + "-" + user, from: flow, &out)
+        }
+        forward(request, routes.first?.uri, branch: branch, from: flow, &out)
+    }
+
+    private func forward(
+        _ request: Request, _ route: SIPURI?, branch: String, from flow: Flow,
+        _ out: inout [(octets: [UInt8], flow: Flow)]
+    ) {
+        var request = request
+        guard let next = nextFlow(&request, route) else {
             if request.method != .ack { out.append((request.response(404, toTag: "pbx").serialized(), flow)) }
             return
         }

@@ -74,6 +74,18 @@ import UserAgent
         #expect(site.status?.state == .registered)
     }
 
+    /// R3, R4: whatever a registrar says, there is a next attempt, neither at once nor only after an hour.
+    @Test func everyAnswerFrom300To699HasANextAttempt() throws {
+        for code in 300...699 {
+            let site = try site(Registrar(.status(code)))
+            site.run(for: .seconds(1))
+            let status = try #require(site.status)
+            #expect(status.state == .failed && status.code == code, "\(code)")
+            let wait = status.nextAttempt.map { $0 - site.now } ?? .zero
+            #expect(wait > .zero && wait <= .seconds(1800), "\(code)")
+        }
+    }
+
     @Test func aDayOfRefusalsIsNoStorm() throws {
         let registrar = Registrar(.status(500))
         let site = try site(registrar)
