@@ -27,6 +27,8 @@ package enum CallAction: Equatable, Sendable {
     case hangup, hold, resume
     case mute(Bool)
     case dtmf(digits: String)
+    /// To a contact, a URI, or the id of another call.
+    case transfer(target: String)
 }
 
 /// Whose level is set.
@@ -193,6 +195,7 @@ extension CallAction {
         case .resume: ("resume", nil)
         case .mute(let on): ("mute", .members(["on": .bool(on)]))
         case .dtmf(let digits): ("dtmf", .members(["digits": .string(digits)]))
+        case .transfer(let target): ("transfer", .members(["target": .string(target)]))
         }
     }
 
@@ -217,6 +220,7 @@ extension CallAction {
                 digits.utf8.allSatisfy({ $0.isDigit || "*#ABCDabcd".utf8.contains($0) })
             else { throw .malformed("digits: expected up to 64 of 0-9 * # A-D") }
             self = .dtmf(digits: digits)
+        case "transfer": self = .transfer(target: try body.text("target"))
         default: throw .noSuchPath
         }
     }

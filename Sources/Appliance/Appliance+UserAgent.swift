@@ -71,6 +71,7 @@ extension Appliance {
             callRecords[call.call] = CallRecord(name: call.callerName)
             take(.intercom(.incoming(call)))
         case .call(let status): callChanged(status)
+        case .transfer(let status): callTransferred(status)
         case .digit(let call, let digit):
             if let signal = DTMFSignal(character: digit) { received(signal, .info, callNumber: call.number) }
         case .note(let note): log(note)

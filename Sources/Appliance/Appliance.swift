@@ -128,7 +128,8 @@ package final class Appliance {
         let capabilities = UserAgentCapabilities(
             hashes: .nettle, random: random, numbering: numbering,
             reservePort: { call, local in pairs.reserve(for: call, on: local) },
-            releasePort: { call in pairs.release(call) })
+            releasePort: { call in pairs.release(call) },
+            hasAddress: { (try? NetworkState.current())?.sources.contains($0) ?? false })
         var translation = AccountTranslation(
             deviceName: configuration.device.name, credentials: .ofProcess, identity: identity, random: random)
         let settings = translation.settings(for: configuration, product: Version.product)

@@ -39,6 +39,11 @@ package struct AccountSettings: Equatable, Sendable {
     /// In the order of preference; never empty, none twice.
     package var codecs = CodecName.allCases
     package var dtmf = DTMFChoice.auto
+    /// What is asked for; zero: none. Whole seconds.
+    package var sessionTimer = Duration.seconds(1800)
+    package var acceptTransfer = TransferPermission.nobody
+    /// Whether requests in a call over UDP may come from where its peer was never seen.
+    package var followsPeer = false
     /// Of UDP, once per flow; zero: none.
     package var keepAlive = Duration.seconds(25)
     /// Added to every INVITE.
@@ -111,6 +116,13 @@ package enum CodecName: String, CaseIterable, Sendable { case opus, g722, pcma, 
 
 /// How digits are sent: `auto` takes RFC 4733 if it was negotiated, else INFO.
 package enum DTMFChoice: String, CaseIterable, Sendable { case auto, rfc4733, info }
+
+/// Who may transfer a call by REFER.
+package enum TransferPermission: Hashable, Sendable {
+    case nobody
+    case everybody
+    case callers([CallerPattern])
+}
 
 /// The user of the Contact that is registered.
 package enum ContactUser: Hashable, Sendable, CustomStringConvertible {

@@ -168,3 +168,19 @@ extension Form<HeaderField> {
         return HeaderField(name: String(octets: name), value: String(octets: octets[(colon + 1)...].trimmed))
     }
 }
+
+extension Form<TransferPermission> {
+    static let acceptTransfer = Form(
+        "no, yes, or list of patterns of callers",
+        write: { value in
+            switch value {
+            case .nobody: "no"
+            case .everybody: "yes"
+            case .callers(let patterns): patterns.map(\.description.enclosed).joined(separator: ", ")
+            }
+        }
+    ) { (text: String) throws(Mismatch) -> TransferPermission in
+        if let word = try? Form<Bool>.boolean.read(text) { return word ? .everybody : .nobody }
+        return .callers(try Form<[CallerPattern]>.list(.caller).read(text))
+    }
+}

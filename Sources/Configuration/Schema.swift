@@ -49,6 +49,14 @@ extension AccountSettings {
         Key(
             "keep-alive", \.keepAlive, .duration(.seconds(1) ... .seconds(3600), example: "25s", zero: "none"),
             "Over UDP, once per flow"),
+        Key(
+            "session-timer", \.sessionTimer,
+            .duration(.seconds(90) ... .seconds(86_400), example: "1800s", zero: "never offered", whole: true),
+            "How often a call is refreshed, so that a dead one is noticed"),
+        Key("accept-transfer", \.acceptTransfer, .acceptTransfer, "Who may have us call somebody else (REFER)"),
+        Key(
+            "follow-peer", \.followsPeer, .boolean,
+            "Goes on with a peer that turns up at another address during a call over UDP"),
         Key(repeated: "header", \.headers, .header, "Added to every INVITE; may stand more than once"),
         Key("contact-user", \.contactUser, .contactUser, "The user of the Contact that is registered"),
         Key("catch-all", \.catchAll, .boolean, "Takes calls from its registrar whose Request-URI names no account"),

@@ -14,6 +14,11 @@ extension Intercom {
             since: now)
         note(
             .notice, call.call, "call of \(call.caller.addressOfRecord) for account \(call.account): \(call.why)", &out)
+        if let former = call.replaces {
+            // The user agent answers it by itself; who talks there is judged anew (D15).
+            calls[call.call] = leg
+            return succeed(former, by: call.call)
+        }
         if !others.isEmpty, configuration.call.secondCall == .busy {
             leg.isEnding = true
             calls[call.call] = leg
@@ -38,15 +43,17 @@ extension Intercom {
         guard let before = calls[status.call] else { return }
         if status.state == .ended { return ended(status, at: now, &out) }
         calls[status.call]?.state = status.state
+        calls[status.call]?.remote = status.remote
         if status.hold != .none { calls[status.call]?.entry.clear() }
         if !before.isAnswered, calls[status.call]?.isAnswered == true {
             calls[status.call]?.answeredAt = now
             calls[status.call]?.answersAt = nil
             calls[status.call]?.ringsUntil = nil
-            if configuration.call.maxDuration > .zero {
+            if configuration.call.maxDuration > .zero, before.talksUntil == nil {
                 calls[status.call]?.talksUntil = now + configuration.call.maxDuration
             }
-            if let attempt = before.attempt { answered(status.call, of: attempt, &out) }
+            if let former = before.succeeds { succeed(former, by: status.call) }
+            if let attempt = calls[status.call]?.attempt { answered(status.call, of: attempt, &out) }
             if before.direction == .incoming { makeRoom(for: status.call, &out) }
         }
         refreshRinging(at: now, &out)
@@ -178,6 +185,7 @@ extension Intercom {
         case .hold(let call):
             out.append(.hold(try find(call, "hold") { $0.state == .talking || $0.state == .heldByPeer }))
         case .resume(let call): out.append(.resume(try find(call, "resume") { $0.state == .held }))
+        case .transfer(let call, let target): try transfer(call, to: target, &out)
         case .mute(let call, let muted):
             let call = try find(call, muted ? "mute" : "unmute") { $0.isAnswered }
             calls[call]?.isMuted = muted

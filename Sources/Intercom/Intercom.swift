@@ -58,6 +58,7 @@ package struct Intercom {
         case .account(let status): accountStates[status.name] = status.state
         case .incoming(let call): incoming(call, at: now, &out)
         case .call(let status): changed(status, at: now, &out)
+        case .transfer(let status): transferred(status, at: now, &out)
         case .digit(let call, let digit, let source): self.digit(digit, in: call, by: source, at: now, &out)
         case .fault(let stands): hasFault = stands
         case .muted(let call, let muted): calls[call]?.isMuted = muted

@@ -11,6 +11,7 @@ package enum IntercomInput: Sendable {
     case account(AccountStatus)
     case incoming(IncomingCall)
     case call(CallStatus)
+    case transfer(TransferStatus)
     /// A digit of the far side, in a confirmed call.
     case digit(CallKey, digit: UInt8, by: DigitSource)
     /// Whether any fault stands, for the LEDs.
@@ -37,6 +38,7 @@ package enum IntercomOutput: Sendable {
     case hangUp(CallKey, HangUpReason)
     case hold(CallKey)
     case resume(CallKey)
+    case transfer(CallKey, UserAgent.TransferTarget)
     case mute(CallKey, Bool)
     /// The ringer rings for a call to this account.
     case startRinging(account: String)
@@ -87,6 +89,8 @@ package enum IntercomRequest: Equatable, Sendable {
     case hold(CallKey?)
     case resume(CallKey?)
     case mute(CallKey?, Bool)
+    /// To a contact, a URI, or the id of another call.
+    case transfer(CallKey?, to: String)
     case open(door: String)
 }
 

@@ -8,7 +8,7 @@ struct Leg: Sendable {
     let call: CallKey
     let direction: CallStatus.Direction
     let account: String
-    let remote: SIPURI
+    var remote: SIPURI
     var state: CallStatus.State
     let since: Instant
     /// The dial that it is part of.
@@ -21,6 +21,8 @@ struct Leg: Sendable {
     var ringsUntil: Instant?
     /// It may talk until then.
     var talksUntil: Instant?
+    /// The call that it takes the place of once it is answered.
+    var succeeds: CallKey?
     /// Its second ringing is a tone on the speaker.
     var isWaiting = false
     var isMuted = false

@@ -33,11 +33,14 @@ package struct OfferAnswer: Sendable {
     package var localDescription: [UInt8] { session.described?.octets ?? [] }
 
     /// Makes an offer: every codec of `local`, not only the negotiated one. `o=` rises by one if it differs from our
-    /// last description (S1). Throws `wrongState` while an earlier one is out.
-    package mutating func makeOffer() throws(NegotiationError) -> [UInt8] {
+    /// last description (S1). `repeating`: our last description as it is, to refresh the session (D13). Throws
+    /// `wrongState` while an earlier one is out.
+    package mutating func makeOffer(repeating: Bool = false) throws(NegotiationError) -> [UInt8] {
         guard state != .offered else { throw .wrongState(state) }
         let before = session
-        session.describe(session.offer(local), local: local, address: local.address, identity: identity)
+        if !repeating || session.described == nil {
+            session.describe(session.offer(local), local: local, address: local.address, identity: identity)
+        }
         pending = (local, before)
         state = .offered
         return localDescription

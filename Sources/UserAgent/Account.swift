@@ -36,6 +36,12 @@ package struct Account: Equatable, Sendable {
     /// What we send at most with Opus, bits a second.
     package var opusBitRate = 24_000
     package var dtmf: DTMFChoice = .auto
+    /// The session timer that is asked for, seconds; 0: none (D13).
+    package var sessionTimer: UInt32 = 1800
+    /// Whose REFER is followed (D14).
+    package var acceptTransfer: TransferPermission = .nobody
+    /// Requests in a call over UDP are taken from addresses too where its peer was never seen (SEC14).
+    package var followsPeer = false
     /// Between keep-alives on UDP; zero: none (R6).
     package var keepAlive: Duration = .seconds(25)
     /// Added to every INVITE, in order.
@@ -112,5 +118,15 @@ extension Account {
         var settings = tls
         settings.names = serverNames
         return TLSServer(settings, host: host, isProxy: isProxy)
+    }
+}
+
+extension TransferPermission {
+    func includes(_ caller: SIPURI) -> Bool {
+        switch self {
+        case .nobody: false
+        case .everybody: true
+        case .callers(let patterns): caller.matches(patterns)
+        }
     }
 }

@@ -62,35 +62,42 @@ extension Agent {
     ) {
         let account = choice.account
         let caller = AssertedCaller(request, standing: choice.standing)
-        guard let answer = account.answer(request, caller: caller, standing: choice.standing) else {
-            return respond(transaction, request.response(403), at: now)
-        }
         let key = capabilities.numbering.next()
         let call: Call
+        let answer: IncomingCall.Answer
+        let replaced: CallKey?
         do throws(Call.Refusal) {
+            guard let allowed = account.answer(request, caller: caller, standing: choice.standing) else {
+                throw Call.Refusal(status: 403, text: "it insists on being answered by itself")
+            }
+            answer = allowed
+            replaced = try replacedCall(by: request, for: account)
             call = try Call(
                 answering: request, transaction, on: flow, as: key, for: account, caller: caller.uri,
                 callerName: caller.name, capabilities: callCapabilities(), at: now)
+            guard calls.values.lazy.filter({ !$0.isOver && $0.key != replaced }).count < settings.maxCalls,
+                calls.count < Self.callLimit
+            else {
+                capabilities.releasePort(key)
+                throw Call.Refusal(status: 486, text: "too many calls")
+            }
         } catch {
             var response = request.response(error.status)
-            if let seconds = error.retryAfter { response.headers.append(.retryAfter, String(seconds)) }
+            response.headers = error.headers
             wire.note(.notice, account: account.name, "call from \(caller.uri) refused: \(error.text)")
             return respond(transaction, response, at: now)
-        }
-        guard calls.values.lazy.filter({ !$0.isOver }).count < settings.maxCalls, calls.count < Self.callLimit else {
-            capabilities.releasePort(key)
-            wire.note(.notice, account: account.name, "call from \(caller.uri) refused: too many calls")
-            return respond(transaction, request.response(486), at: now)
         }
         add(call)
         invites[transaction] = key
         callFlows[key] = flow
         wire.note(
             .info, account: account.name, call: key, "call from \(caller.uri) for \(account.name) by \(choice.why)")
-        let incoming = IncomingCall(
+        var incoming = IncomingCall(
             call: key, account: account.name, why: choice.why, caller: caller.uri, callerName: caller.name,
             answer: answer)
+        incoming.replaces = replaced
         wire.out.append(.event(.incoming(incoming)))
+        if let replaced { replace(replaced, by: key, at: now) }
     }
 
     /// A request in a dialog; an ACK has no transaction.
@@ -99,10 +106,17 @@ extension Agent {
     ) {
         let dialog = DialogKey(callID: request.callID, localTag: request.to.tag ?? "")
         if let key = dialogs[dialog] {
-            tell(key, .request(request, transaction, flow), at: now)
+            tell(key, .request(request, transaction, flow, standing(of: request, from: flow, in: key)), at: now)
         } else if let transaction {
             respond(transaction, request.response(481), at: now)
         }
+    }
+
+    /// How the account of a call knows who sends a request in it.
+    private func standing(of request: Request, from flow: Flow, in key: CallKey) -> Standing? {
+        guard let name = calls[key]?.account.name, let registration = current[name].flatMap({ registrations[$0] })
+        else { return nil }
+        return standing(of: request, from: flow.remote.address, with: registration)
     }
 
     mutating func lookedUpForCall(_ id: LookupID, _ answer: DNSAnswer, at now: Instant) {
@@ -144,10 +158,24 @@ extension Agent {
             guard let id = callRequests[CallRequest(call: key, number: number)] else { return }
             forget(id, CallRequest(call: key, number: number))
             requester.abandon(id, &wire, &connections)
+        case .withdraw(let number):
+            guard let call = calls[key], let id = callRequests[CallRequest(call: key, number: number)] else { return }
+            let cancellation = requester.cancellation(of: id)
+            forget(id, CallRequest(call: key, number: number))
+            requester.abandon(id, &wire, &connections)
+            guard let cancellation else { return }
+            let path = RequestPath(to: cancellation.uri, routes: cancellation.routes)
+            send(cancellation, for: call.account, completed(path, for: call.account), at: now)
         case .respond(let transaction, let response): respond(transaction, response, at: now)
         case .ignore(let transaction): wire.transactions.ignore(transaction)
         case .media(let plan): wire.out.append(.media(key, plan))
-        case .status(let status): wire.out.append(.event(.call(status)))
+        case .status(let status):
+            wire.out.append(.event(.call(status)))
+            if let referrer = referrals[key] { tell(referrer, .referral(status), at: now) }
+        case .callReferred(let wanted): dial(wanted, for: key, at: now)
+        case .transfer(let status):
+            wire.out.append(.event(.transfer(status)))
+            if status.state == .done, let other = status.other { tell(other, .hangUp(.transferred), at: now) }
         case .digit(let digit): wire.out.append(.event(.digit(key, digit: digit)))
         case .lookUp(let name, let isV6):
             let id = LookupID(wire.nextNumber())
@@ -184,6 +212,7 @@ extension Agent {
         dialogs[DialogKey(callID: call.callID, localTag: call.localTag)] = nil
         callFlows[key] = nil
         callDeadlines[key] = nil
+        referrals = referrals.filter { $0.key != key && $0.value != key }
         invites = invites.filter { $0.value != key }
         callLookups = callLookups.filter { $0.value != key }
         for (request, id) in callRequests where request.call == key {

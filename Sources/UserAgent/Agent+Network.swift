@@ -39,7 +39,13 @@ extension Agent {
     /// Calls go on from another address (R8).
     private mutating func moveCalls(to local: SocketAddress, remote: IPAddress, at now: Instant) {
         for (key, flow) in callFlows where flow.remote.address == remote && !flow.leaves(from: local) {
-            tell(key, .addressChanged, at: now)
+            let change = Call.AddressChange(
+                local: local, isFormerGone: !capabilities.hasAddress(flow.local.address))
+            if flow.transport == .udp {
+                wire.transactions.rehome(from: flow.local, to: local)
+                callFlows[key]?.local = local
+            }
+            tell(key, .addressChanged(change), at: now)
         }
     }
 

@@ -3,12 +3,7 @@ import SIP
 
 /// Requests of peers, checked in the order of rule D1.
 extension Agent {
-    /// What is built in; `Headers.appendAllow` says so.
-    private static let allowed: Set<SIPMethod> = [.invite, .ack, .cancel, .bye, .options, .info]
-    /// Not built in, but answered better than by 405: 489 and 481.
-    private static let subscriptions: Set<SIPMethod> = [.subscribe, .notify, .prack]
-    /// Option tags that a Require may name.
-    private static let supported: [String] = []
+    private static let allowed = Set(SIPMethod.allowed)
 
     mutating func incoming(
         _ request: Request, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
@@ -22,6 +17,8 @@ extension Agent {
             var response = request.response(489)
             response.headers.append(.allowEvents, "")
             return respond(transaction, response, at: now)
+        // Only in a call does anybody have us call (D14).
+        case .refer: return respond(transaction, request.response(403), at: now)
         default: return respond(transaction, request.response(481), at: now)
         }
         guard request.uri.scheme == .sip || request.uri.scheme == .tel || request.uri.isSecured(by: flow) else {
@@ -47,7 +44,8 @@ extension Agent {
 
     /// Method first (405, 501).
     private func refusal(of request: Request) -> Response? {
-        if Self.allowed.union(Self.subscriptions).contains(request.method) { return nil }
+        // SUBSCRIBE is not built in, but answered better than by 405: 489.
+        if Self.allowed.contains(request.method) || request.method == .subscribe { return nil }
         var response = request.response(request.method.isDefined ? 405 : 501)
         response.headers.appendAllow()
         return response
@@ -55,7 +53,7 @@ extension Agent {
 
     /// Extensions, body and mandatory headers (420, 415, 406, 400).
     private func contentRefusal(of request: Request) -> Response? {
-        let unknown = request.require.filter { !Self.supported.contains($0) }
+        let unknown = request.require.filter { !Extensions.supported.contains($0) }
         if !unknown.isEmpty {
             var response = request.response(420)
             response.headers.append(.unsupported, unknown.joined(separator: ", "))
@@ -93,7 +91,7 @@ extension Agent {
         response.headers.appendAllow()
         response.headers.appendAccept()
         response.headers.append(.acceptEncoding, "identity")
-        response.headers.append(.supported, Self.supported.joined(separator: ", "))
+        response.headers.appendSupported()
         return response
     }
 

@@ -47,6 +47,8 @@ package struct Agent {
     var invites: [ServerTransactionID: CallKey] = [:]
     var callRequests: [CallRequest: RequestID] = [:]
     var callLookups: [LookupID: CallKey] = [:]
+    /// Calls that were made by a REFER, and the call that it came in (D14).
+    var referrals: [CallKey: CallKey] = [:]
     /// The flow that each call spoke along last.
     var callFlows: [CallKey: Flow] = [:]
     var keepAlives = KeepAlives()
@@ -140,6 +142,7 @@ package struct Agent {
         case .hangUp(let key, let reason): tell(key, .hangUp(reason), at: now)
         case .hold(let key): tell(key, .hold, at: now)
         case .resume(let key): tell(key, .resume, at: now)
+        case .transfer(let key, let target): transfer(key, to: target, at: now)
         case .sendDigit(let key, let digit): tell(key, .sendDigit(digit), at: now)
         }
     }

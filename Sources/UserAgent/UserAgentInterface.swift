@@ -26,16 +26,20 @@ package struct UserAgentCapabilities {
     package var reservePort: (_ call: CallKey, _ local: IPAddress) -> UInt16?
     /// Gives the call's ports back; called once at its end.
     package var releasePort: (_ call: CallKey) -> Void
+    /// Whether this host still has the address.
+    package var hasAddress: (IPAddress) -> Bool
 
     package init(
         hashes: Hashes, random: Randomness, numbering: CallNumbering,
-        reservePort: @escaping (CallKey, IPAddress) -> UInt16?, releasePort: @escaping (CallKey) -> Void
+        reservePort: @escaping (CallKey, IPAddress) -> UInt16?, releasePort: @escaping (CallKey) -> Void,
+        hasAddress: @escaping (IPAddress) -> Bool = { _ in false }
     ) {
         self.hashes = hashes
         self.random = random
         self.numbering = numbering
         self.reservePort = reservePort
         self.releasePort = releasePort
+        self.hasAddress = hasAddress
     }
 }
 
@@ -81,6 +85,8 @@ package enum UserAgentInput: Sendable {
     case hangUp(CallKey, HangUpReason)
     case hold(CallKey)
     case resume(CallKey)
+    /// Brings the peer of an answered call together with somebody else, by REFER (D14).
+    case transfer(CallKey, TransferTarget)
     /// One digit by SIP INFO; digits by RFC 4733 are the media's.
     case sendDigit(CallKey, UInt8)
     case register(account: String?)
@@ -98,6 +104,10 @@ package struct DialOrder: Sendable {
     package var account: String
     /// Added to the INVITE after those of the account.
     package var headers: [(name: String, value: String)] = []
+    /// The dialog at the called side that the call takes the place of (RFC 3891).
+    package var replaces: Replaces?
+    /// Who asked for the call: the value of a Referred-By header (RFC 3892).
+    package var referredBy: String?
     package init(call: CallKey, uri: SIPURI, account: String) {
         self.call = call
         self.uri = uri
@@ -113,6 +123,16 @@ package enum HangUpReason: Hashable, Sendable {
     case mediaTimeout
     case tooLong
     case shutdown
+    /// Another call took its place.
+    case transferred
+}
+
+/// With whom the peer of a transferred call shall talk.
+package enum TransferTarget: Hashable, Sendable {
+    /// Blind.
+    case uri(SIPURI)
+    /// The peer of this call, which is answered too: attended.
+    case call(CallKey)
 }
 
 /// What the user agent does and tells.
@@ -139,6 +159,8 @@ package enum UserAgentEvent: Sendable {
     case incoming(IncomingCall)
     /// A call's state changed.
     case call(CallStatus)
+    /// A transfer begins, succeeds or fails.
+    case transfer(TransferStatus)
     /// By SIP INFO in a confirmed dialog.
     case digit(CallKey, digit: UInt8)
     /// For the log: something was survived or decided.
@@ -203,6 +225,8 @@ package struct IncomingCall: Equatable, Sendable {
     package var caller: SIPURI
     package var callerName: String
     package var answer: Answer
+    /// The call that this one takes the place of (RFC 3891, D15): it is answered already, and that one ends.
+    package var replaces: CallKey?
     package init(call: CallKey, account: String, why: String, caller: SIPURI, callerName: String, answer: Answer) {
         self.call = call
         self.account = account
@@ -232,7 +256,7 @@ package struct CallStatus: Equatable, Sendable {
     /// Set while media flows.
     package var plan: MediaPlan?
     /// At the end: the SIP status, its phrase, and a stable word: `normal`, `busy`, `declined`, `no-answer`,
-    /// `cancelled`, `answered-elsewhere`, `unreachable`, `refused`, `media-timeout`, `too-long`, `failed`, `shutdown`.
+    /// `cancelled`, `answered-elsewhere`, `unreachable`, `refused`, `media-timeout`, `too-long`, `failed`, `shutdown`, `transferred`.
     package var code: Int?
     package var reason: String?
     package var cause: String?
@@ -254,5 +278,29 @@ package struct CallStatus: Equatable, Sendable {
         self.remoteName = remoteName
         self.since = since
         self.sipCallID = sipCallID
+    }
+}
+
+/// How a transfer goes.
+package struct TransferStatus: Equatable, Sendable {
+    package enum State: String, Sendable { case started, done, failed }
+    /// The call that is transferred.
+    package var call: CallKey
+    /// Whom its other side shall talk with.
+    package var target: SIPURI
+    package var state: State
+    /// By REFER of the peer: it is us who calls the target.
+    package var isAskedByPeer: Bool
+    /// The call to the target: the one that we make, or with `attended` the one that was there.
+    package var other: CallKey?
+    /// How the call to the target ended, or the REFER: a SIP status and its phrase.
+    package var code: Int?
+    package var reason: String?
+
+    package init(call: CallKey, target: SIPURI, state: State, isAskedByPeer: Bool) {
+        self.call = call
+        self.target = target
+        self.state = state
+        self.isAskedByPeer = isAskedByPeer
     }
 }

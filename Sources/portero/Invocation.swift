@@ -36,6 +36,7 @@ struct Invocation {
           reject [--code CODE] [CALL]
           mute on|off [CALL]
           dtmf DIGITS [CALL]
+          transfer TARGET [CALL]       to a contact, a URI, or the id of another call
           open DOOR                    open a door
           speaker DEVICE               switch the loudspeaker
           volume speaker|microphone|ringer LEVEL
@@ -108,7 +109,7 @@ struct Invocation {
                 0...(["run", "demo", "probe", "rest", "version", "help", "status", "events", "reload"]
                     .contains(command) ? 0 : 1))
         case "press", "dial", "open", "speaker", "network": try count(1...1)
-        case "mute", "dtmf", "log": try count(1...2)
+        case "mute", "dtmf", "transfer", "log": try count(1...2)
         case "volume": try count(2...2)
         default: throw UsageError("unknown command \(command); see portero help")
         }
@@ -136,6 +137,8 @@ struct Invocation {
         case "log": task = request(.log(level: operands[0], domain: operands.count > 1 ? operands[1] : nil))
         case "dtmf":
             task = request(.call(.dtmf(digits: operands[0]), id: operands.count > 1 ? operands[1] : nil))
+        case "transfer":
+            task = request(.call(.transfer(target: operands[0]), id: operands.count > 1 ? operands[1] : nil))
         case "dial":
             task = request(.dial(target: operands[0], via: values.removeValue(forKey: "--via"), headers: headers))
             headers = []

@@ -39,6 +39,11 @@ import Testing
         #expect(house.codecs == [.pcmu, .opus])
         #expect(house.dtmf == .info)
         #expect(house.keepAlive == .zero)
+        #expect(house.sessionTimer == .seconds(600))
+        #expect(
+            house.acceptTransfer
+                == .callers(["sip:2*@pbx.example.org", "sip:100@*"].compactMap { CallerPattern($0) }))
+        #expect(house.followsPeer)
         #expect(
             house.headers == [
                 HeaderField(name: "X-Door", value: "front"), HeaderField(name: "X-Side", value: "\"north; east\""),
@@ -113,7 +118,8 @@ import Testing
         let expected = [
             "device name": "", "device tones": "eu", "network rtp-ports": "16384-16483", "account expires": "10min",
             "account auto-answer": "never", "account default": "no", "account codecs": "opus, g722, pcma, pcmu",
-            "account keep-alive": "25s", "account contact-user": "random", "account opus-bitrate": "auto",
+            "account keep-alive": "25s", "account session-timer": "30min", "account accept-transfer": "no",
+            "account contact-user": "random", "account opus-bitrate": "auto",
             "account accept-from": "registrar", "audio speaker": "default", "audio period": "10ms",
             "ringer device": "", "ringer volume": "80", "button active": "low", "button bias": "pull-up",
             "button press": "none", "button hold-time": "2s", "led active": "high", "led idle": "",

@@ -52,8 +52,13 @@ struct Station {
     /// Tests name only good ones; a bad one would show as an empty telephone number.
     static func uri(_ text: String) -> SIPURI { (try? SIPURI(text)) ?? SIPURI(telephone: "") }
 
+    /// Who is at the other end.
+    private var remotes: [CallKey: SIPURI] = [:]
+
     mutating func handle(_ input: IntercomInput) {
+        if case .incoming(let call) = input { remotes[call.call] = call.caller }
         intercom.handle(input, at: now, &out)
+        for case .dial(let order) in out { remotes[order.call] = order.uri }
     }
 
     /// Lets time pass, stopping at each deadline.
@@ -81,13 +86,15 @@ struct Station {
         pass(.milliseconds(30))
     }
 
-    mutating func incoming(from user: String = "100", _ answer: IncomingCall.Answer = .ring) -> CallKey {
+    mutating func incoming(
+        from user: String = "100", _ answer: IncomingCall.Answer = .ring, replacing former: CallKey? = nil
+    ) -> CallKey {
         let call = numbering.next()
         let caller = Station.uri("sip:\(user)@pbx.example")
-        handle(
-            .incoming(
-                IncomingCall(call: call, account: "house", why: "test", caller: caller, callerName: "", answer: answer))
-        )
+        var incoming = IncomingCall(
+            call: call, account: "house", why: "test", caller: caller, callerName: "", answer: answer)
+        incoming.replaces = former
+        handle(.incoming(incoming))
         return call
     }
 
@@ -96,7 +103,7 @@ struct Station {
     ) {
         var status = CallStatus(
             call: call, direction: .outgoing, state: state, account: "house",
-            remote: Station.uri("sip:x@y"), remoteName: "", since: now, sipCallID: "")
+            remote: remotes[call] ?? Station.uri("sip:x@y"), remoteName: "", since: now, sipCallID: "")
         status.cause = cause
         status.hold = hold
         handle(.call(status))
@@ -120,6 +127,8 @@ struct Station {
             case .hangUp(let call, let reason): "hangup \(call) \(reason)"
             case .hold(let call): "hold \(call)"
             case .resume(let call): "resume \(call)"
+            case .transfer(let call, .uri(let uri)): "transfer \(call) \(uri)"
+            case .transfer(let call, .call(let other)): "transfer \(call) \(other)"
             case .mute(let call, let on): "mute \(call) \(on)"
             case .startRinging(let account): "start ringing \(account)"
             case .stopRinging: "stop ringing"

@@ -13,6 +13,7 @@ package final class SimulatedDevice {
     package internal(set) var incoming: [IncomingCall] = []
     package internal(set) var plans: [CallKey: MediaPlan] = [:]
     package internal(set) var digits: [UInt8] = []
+    package internal(set) var transfers: [TransferStatus] = []
     package internal(set) var notes: [UserAgentNote] = []
     package internal(set) var isStopped = false
     /// What is done with a call that comes in, each after its time.

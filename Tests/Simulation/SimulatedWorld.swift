@@ -123,6 +123,7 @@ package final class SimulatedWorld {
         case .event(.call(let status)): device.calls[status.call, default: []].append(status)
         case .event(.digit(_, let digit)): device.digits.append(digit)
         case .event(.note(let note)): device.notes.append(note)
+        case .event(.transfer(let status)): device.transfers.append(status)
         case .event(.heard): break
         case .stopped: device.isStopped = true
         }

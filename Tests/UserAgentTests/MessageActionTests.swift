@@ -8,18 +8,9 @@ import UserAgent
 @Suite struct MessageActionTests {
     private static let isPublishedPresent = !MessageCase.published.isEmpty
 
-    /// What waits for extensions that are not built yet: session timers, PRACK, Replaces.
-    static let owed: Set = ["cmp-session-expires-too-small", "cmp-require-100rel-timer", "cmp-replaces-unknown"]
-
     private static let peer = SocketAddress(.v4(0xC000_0228), 6060)
 
-    @Test func owedCasesExist() {
-        #expect(Self.owed.isSubset(of: Set(MessageCase.composed.map(\.id))))
-    }
-
-    static let due = MessageCase.composed.filter { !owed.contains($0.id) }
-
-    @Test(arguments: due)
+    @Test(arguments: MessageCase.composed)
     func composed(_ message: MessageCase) throws { try check(message) }
 
     @Test(

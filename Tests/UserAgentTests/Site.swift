@@ -177,7 +177,7 @@ final class Site {
             if let input = decide(call) { decisions.append(input) }
         case .event(.call(let status)): calls.append(status)
         case .event(.note(let note)): notes.append(note)
-        case .event(.digit), .event(.heard): break
+        case .event(.digit), .event(.heard), .event(.transfer): break
         case .stopped: isStopped = true
         }
     }

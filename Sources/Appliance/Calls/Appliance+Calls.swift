@@ -21,6 +21,7 @@ extension Appliance {
         case .hangUp(let call, let reason): take(.agent(.hangUp(call, reason)))
         case .hold(let call): take(.agent(.hold(call)))
         case .resume(let call): take(.agent(.resume(call)))
+        case .transfer(let call, let target): take(.agent(.transfer(call, target)))
         case .mute(let call, let muted): setMuted(call, muted)
         case .startRinging(let account): startRinging(account)
         case .stopRinging: stopRinging()
@@ -67,6 +68,15 @@ extension Appliance {
         let before = callRecords[status.call]
         callRecords[status.call, default: CallRecord()].status = status
         if before?.since == nil { callRecords[status.call]?.since = loop.wallClock }
+        if let former = before?.status, former.remote != status.remote || former.remoteName != status.remoteName {
+            publish(
+                "call-updated",
+                [
+                    "id": .string(status.call.description),
+                    "remote": .string(status.remote.addressOfRecord.description),
+                    "remote-name": .string(status.remoteName),
+                ])
+        }
         if before?.status?.state != status.state || status.state == .ended {
             publish(
                 "call",
@@ -90,6 +100,19 @@ extension Appliance {
             callRecords[status.call] = nil
             if callRecords.isEmpty { resetSpeaker() }
         }
+    }
+
+    func callTransferred(_ status: TransferStatus) {
+        publish(
+            "transfer",
+            [
+                "call": .string(status.call.description), "state": .string(status.state.rawValue),
+                "by": .string(status.isAskedByPeer ? "peer" : "us"), "target": .string(status.target.description),
+                "other": status.other.map { .string($0.description) }, "code": status.code.map { .integer($0) },
+                "reason": status.reason.map { .string($0) },
+            ])
+        if status.isAskedByPeer, status.state == .started, let call = status.other { callRecords[call] = CallRecord() }
+        take(.intercom(.transfer(status)))
     }
 
     private static let codesFault = "door codes"

@@ -73,6 +73,7 @@ extension Appliance {
         case .hold: return ask(.hold(call))
         case .resume: return ask(.resume(call))
         case .mute(let on): return ask(.mute(call, on))
+        case .transfer(let target): return ask(.transfer(call, to: target))
         case .dtmf(let digits):
             do throws(IntercomRefusal) {
                 let call = try intercom.callForDigits(call)

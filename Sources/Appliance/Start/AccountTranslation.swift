@@ -61,6 +61,9 @@ struct AccountTranslation {
         account.dtmf = settings.dtmf
         if let bitRate = settings.opusBitrate { account.opusBitRate = bitRate }
         account.keepAlive = settings.keepAlive
+        account.sessionTimer = UInt32(clamping: settings.sessionTimer.nanoseconds / 1_000_000_000)
+        account.acceptTransfer = settings.acceptTransfer
+        account.followsPeer = settings.followsPeer
         account.headers = settings.headers
         account.catchAll = settings.catchAll
         account.aliases = settings.aliases

@@ -34,6 +34,7 @@ package struct Dialog: Sendable {
     package private(set) var localSequence: UInt32
     /// CSeq number of the peer's last request; nil before its first.
     package private(set) var remoteSequence: UInt32?
+    private var isRouteFixed = false
 
     /// The dialog of a response to our INVITE: early for 1xx, confirmed for 2xx; nil for a 1xx without a To tag.
     package init?(request: Request, response: Response) {
@@ -62,13 +63,15 @@ package struct Dialog: Sendable {
         remoteSequence = request.cseq.number
     }
 
-    /// The 2xx of an early dialog makes its route set final (RFC 3261 §13.2.2.4).
+    /// The first reliable 1xx or the 2xx of an early dialog makes its route set final (RFC 3261 §13.2.2.4, D3).
     package mutating func confirm(with response: Response) {
-        routeSet = response.recordRoutes.reversed()
+        if !isRouteFixed { routeSet = response.recordRoutes.reversed() }
+        isRouteFixed = true
         refreshTarget(from: response)
     }
 
-    /// Contact of an INVITE, of an UPDATE and of their 2xx moves the remote target; the route set stays (D3).
+    /// Contact of an INVITE, of an UPDATE, of their 2xx and of a reliable 1xx moves the remote target; the route set
+    /// stays (D3).
     package mutating func refreshTarget(from message: some MessageFields) {
         if let contact = message.contacts.first { remoteTarget = contact.uri }
     }

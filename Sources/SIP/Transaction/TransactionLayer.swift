@@ -78,6 +78,13 @@ package struct TransactionLayer {
         dropOutdatedDeadlines()
     }
 
+    /// Our address on UDP is another one: what is still to be answered is answered from there.
+    package mutating func rehome(from former: SocketAddress, to local: SocketAddress) {
+        for (id, entry) in servers where entry.flow.transport == .udp && entry.flow.local == former {
+            servers[id]?.flow.local = local
+        }
+    }
+
     // MARK: Timers
 
     enum TransactionID {

@@ -7,15 +7,22 @@ extension Call {
     struct IncomingInvite {
         let id: ServerTransactionID
         let request: Request
-        let flow: Flow
+        var flow: Flow
         /// When their side hears again that ours rings.
         var ringAt: Instant?
         let giveUpAt: Instant
+        /// The session timer of our 2xx.
+        let timer: SessionTimerTerms.Verdict
+        /// Offer and answer are exchanged already, by a reliable 18x and its PRACK (D12).
+        var isNegotiated = false
+        /// Answered, but the PRACK of an 18x with a description must come first (D11).
+        var isAnswered = false
 
-        var deadline: Instant { min(ringAt ?? giveUpAt, giveUpAt) }
+        /// The caller wants every 18x to be reliable (D11).
+        var wantsReliable: Bool { request.require.contains("100rel") }
     }
 
-    /// A call that comes in. Everything but its session description is checked already (D1).
+    /// A call that comes in. Everything but its session timer and description is checked already (D1).
     ///
     /// - Throws: How to refuse it, before anything rings.
     init(
@@ -23,39 +30,70 @@ extension Call {
         caller: SIPURI, callerName: String, capabilities: UserAgentCapabilities, at now: Instant
     ) throws(Refusal) {
         var random = capabilities.random
-        let tag = random.token(bits: 100)
+        let localTag = random.token(bits: 100)
         self.init(
-            key: key, account: account, capabilities: capabilities, callID: request.callID, localTag: tag,
+            key: key, account: account, capabilities: capabilities, callID: request.callID, localTag: localTag,
             phase: .incoming,
             status: CallStatus(
                 call: key, direction: .incoming, state: .incoming, account: account.name, remote: caller,
                 remoteName: callerName, since: now, sipCallID: request.callID))
         saw(flow)
-        dialog = Dialog(answering: request, localTag: tag)
-        incoming = IncomingInvite(id: id, request: request, flow: flow, giveUpAt: now + Self.ringLimit)
+        let verdict = terms.verdict(on: request, current: nil)
+        if case .refuse(let least) = verdict {
+            throw Refusal(status: 422, headers: [.minSE: String(least)], text: "its session timer is too short")
+        }
+        incoming = IncomingInvite(
+            id: id, request: request, flow: flow, giveUpAt: now + Self.ringLimit, timer: verdict)
+        tag = request.from.tag ?? ""
+        leg = Leg(Dialog(answering: request, localTag: localTag), try negotiation(for: request, on: flow))
+        leg?.note(allowed: request.allow)
+    }
+
+    /// What we would answer to the INVITE from this address of ours.
+    private mutating func negotiation(for request: Request, on flow: Flow) throws(Refusal) -> OfferAnswer {
         guard let local = localMedia(on: flow) else {
-            throw Refusal(status: 503, retryAfter: 5, text: "no RTP port is free")
+            throw Refusal(status: 503, headers: [.retryAfter: "5"], text: "no RTP port is free")
         }
         var negotiation = OfferAnswer(local: local, randomness: &random)
-        if let offer = request.sessionDescription {
-            do throws(NegotiationError) {
-                _ = try negotiation.answer(offer)
-            } catch {
-                capabilities.releasePort(key)
-                throw Refusal(status: error.status, text: "\(error)")
-            }
+        guard let offer = request.sessionDescription else { return negotiation }
+        do throws(NegotiationError) {
+            _ = try negotiation.answer(offer)
+        } catch {
+            capabilities.releasePort(key)
+            throw Refusal(status: error.status, text: "\(error)")
         }
-        self.negotiation = negotiation
+        return negotiation
     }
+
+    // MARK: Ringing
 
     mutating func ring(at now: Instant, _ out: inout [Output]) {
         guard phase == .incoming, let invite = incoming else { return }
-        out.append(.respond(invite.id, dialogResponse(180, to: invite.request, on: invite.flow)))
         incoming?.ringAt = now + Self.ringInterval
+        // The next reliable one only after the PRACK of the one before.
+        guard !invite.wantsReliable || reliable == nil else { return }
+        var response = dialogResponse(180, to: invite.request, on: invite.flow)
+        guard invite.wantsReliable else { return out.append(.respond(invite.id, response)) }
+        lastReliable = lastReliable.map { $0 + 1 } ?? UInt32.random(in: 1...0x7FFF_FFFF, using: &random)
+        response.headers.append(.require, "100rel")
+        response.headers.append(.rseq, String(lastReliable ?? 1))
+        // A caller without an offer gets ours as early as that (D12).
+        let offer = leg?.negotiation.state == .fresh ? try? leg?.negotiation.makeOffer() : nil
+        if let offer { setBody(offer, of: &response) }
+        reliable = ReliableResponse(invite.id, response, awaitsAnswer: offer != nil, at: now)
+        out.append(.respond(invite.id, response))
     }
 
     mutating func incomingDeadlineReached(at now: Instant, _ out: inout [Output]) {
         guard phase == .incoming, let incoming else { return }
+        switch reliable?.repetition.deadlineReached(at: now) {
+        case .resend: if let reliable { out.append(.respond(reliable.id, reliable.response)) }
+        case .giveUp:
+            reliable = nil
+            out.append(.note(.warning, "no PRACK came"))
+            return refuse(504, cause: .failed, at: now, &out)
+        case .wait, nil: break
+        }
         if now >= incoming.giveUpAt {
             refuse(480, cause: .noAnswer, at: now, &out)
         } else if let ringAt = incoming.ringAt, now >= ringAt {
@@ -63,17 +101,69 @@ extension Call {
         }
     }
 
+    /// PRACK (D11): it may carry the answer to our offer, or an offer of its own (D12).
+    mutating func acknowledgedReliably(
+        _ request: Request, _ id: ServerTransactionID, in tag: String, at now: Instant, _ out: inout [Output]
+    ) {
+        guard let rack = request.rack, let reliable, reliable.isConfirmed(by: rack) else {
+            return respond(481, to: request, id, &out)
+        }
+        let description = request.sessionDescription
+        if description != nil, !reliable.awaitsAnswer, incoming.map({ !$0.isNegotiated }) ?? false {
+            return retryLater(request, id, &out)
+        }
+        self.reliable = nil
+        var response = request.response(200)
+        do {
+            if reliable.awaitsAnswer {
+                guard let description else { throw NegotiationError.notAcceptable("there is none in the PRACK") }
+                try legs[tag]?.negotiation.apply(answer: description)
+                incoming?.isNegotiated = true
+            } else if let description, let answer = try legs[tag]?.negotiation.answer(description) {
+                setBody(answer, of: &response)
+            }
+        } catch {
+            out.append(.note(.info, "\(error)"))
+            respond(reliable.awaitsAnswer ? 200 : 488, to: request, id, &out)
+            if reliable.awaitsAnswer { refuse(488, cause: .failed, at: now, &out) }
+            return
+        }
+        out.append(.respond(id, response))
+        if phase == .established { showNegotiated(at: now, &out) }
+        if incoming?.isAnswered == true { answer(at: now, &out) }
+    }
+
+    // MARK: The answer
+
     mutating func answer(at now: Instant, _ out: inout [Output]) {
-        guard phase == .incoming, let invite = incoming, var negotiation else { return }
+        guard phase == .incoming, let invite = incoming else { return }
+        if reliable?.awaitsAnswer == true {
+            incoming?.isAnswered = true
+            return
+        }
+        if !invite.isNegotiated, leg?.negotiation.local.address != invite.flow.local.address {
+            // Our address changed while it rang (R8): nothing of the former one was said yet.
+            do throws(Refusal) {
+                let anew = try negotiation(for: invite.request, on: invite.flow)
+                leg?.negotiation = anew
+            } catch {
+                port = nil
+                out.append(.note(.warning, error.text))
+                return refuse(error.status, cause: .failed, at: now, &out)
+            }
+        }
         var response = dialogResponse(200, to: invite.request, on: invite.flow)
         // A caller without an offer gets ours (D12).
-        let offers = negotiation.state == .fresh
-        guard let description = offers ? try? negotiation.makeOffer() : negotiation.localDescription else { return }
-        setBody(description, of: &response)
-        self.negotiation = negotiation
+        let offers = leg?.negotiation.state == .fresh
+        if !invite.isNegotiated {
+            guard let description = offers ? try? leg?.negotiation.makeOffer() : leg?.negotiation.localDescription
+            else { return }
+            setBody(description, of: &response)
+        }
         incoming = nil
         isAcknowledged = false
         establish(at: now)
+        follow(invite.timer, in: &response, at: now)
         accept(invite.id, response, awaitsAnswer: offers, at: now, &out)
         showNegotiated(at: now, &out)
     }
@@ -119,17 +209,23 @@ extension Call {
             guard let answer = request.sessionDescription else {
                 throw NegotiationError.notAcceptable("there is none in the ACK")
             }
-            try negotiation?.apply(answer: answer)
+            try leg?.negotiation.apply(answer: answer)
         } catch {
-            out.append(.note(.warning, "\(error)"))
-            sayBye(Reason(cause: 488, text: "no usable session description").description, &out)
-            return end(488, "\(error)", .failed, at: now, &out)
+            return endForDescription(error, at: now, &out)
         }
         showNegotiated(at: now, &out)
     }
 
+    mutating func acceptedDeadlineReached(at now: Instant, _ out: inout [Output]) {
+        switch accepted?.repetition.deadlineReached(at: now) {
+        case .resend: if let accepted { out.append(.respond(accepted.id, accepted.response)) }
+        case .giveUp: giveUpAcknowledgement(at: now, &out)
+        case .wait, nil: break
+        }
+    }
+
     /// Nobody acknowledged our 2xx: BYE, and the end (T3).
-    mutating func giveUpAcknowledgement(at now: Instant, _ out: inout [Output]) {
+    private mutating func giveUpAcknowledgement(at now: Instant, _ out: inout [Output]) {
         accepted = nil
         isAcknowledged = true
         if case .some(let reason) = lateBye {
@@ -138,10 +234,5 @@ extension Call {
         }
         sayBye(Reason(cause: 408, text: "no ACK").description, &out)
         end(408, "no ACK", .failed, at: now, &out)
-    }
-
-    /// Why the peer ended something, for the log (RFC 3326).
-    func note(_ reasons: [Reason], _ out: inout [Output]) {
-        for reason in reasons.prefix(2) { out.append(.note(.info, "the peer's reason: \(reason)")) }
     }
 }

@@ -3,89 +3,72 @@ import SDP
 import SIP
 
 extension Call {
-    /// An INVITE of ours without a final response.
-    struct OutgoingInvite {
-        /// One of the places that a forked INVITE rings at (D5).
-        struct Leg {
-            var dialog: Dialog
-            /// Its answer in an unreliable 18x: a preview of the final one (D12).
-            var preview: OfferAnswer?
-        }
-
-        let from: NameAddress
-        let to: NameAddress
-        /// Added by the account and by the order.
-        let headers: [(name: String, value: String)]
-        let routes: [NameAddress]
-        /// Where it goes now, and where it may go next (D9).
-        var target: SIPURI
-        var further: [SIPURI] = []
-        var tried: [SIPURI]
-        var cseq: UInt32
-        var number: Int?
-        /// As last submitted.
-        var request: Request?
-        var legs: [String: Leg] = [:]
-        /// A waiting time that a server asked for is honoured once.
-        var hasWaited = false
-    }
-
     /// Calls out. `routes`: the proxies of the account; `flow`: taken for the first attempt.
     init(
         dialling order: DialOrder, for account: Account, routes: [NameAddress], flow: Flow?,
         capabilities: UserAgentCapabilities, at now: Instant, _ out: inout [Output]
     ) {
         var random = capabilities.random
-        let target = account.requestTarget(order.uri)
         let callID = random.token(bits: 100)
-        let tag = random.token(bits: 100)
+        let localTag = random.token(bits: 100)
         self.init(
-            key: order.call, account: account, capabilities: capabilities, callID: callID, localTag: tag,
+            key: order.call, account: account, capabilities: capabilities, callID: callID, localTag: localTag,
             phase: .inviting,
             status: CallStatus(
                 call: order.call, direction: .outgoing, state: .dialing, account: account.name,
                 remote: order.uri.addressOfRecord, remoteName: "", since: now, sipCallID: callID))
-        let displayName = account.displayName.isEmpty ? nil : account.displayName
-        outgoing = OutgoingInvite(
-            from: NameAddress(account.uri.addressOfRecord, displayName: displayName, parameters: ["tag": tag]),
-            to: NameAddress(target.addressOfRecord),
-            headers: account.headers.map { ($0.name, $0.value) } + order.headers, routes: routes,
-            target: target, tried: [target], cseq: 0)
+        outgoing = OutgoingInvite(order, for: account, routes: routes, tag: localTag)
         invite(flow: flow, at: now, &out)
         tell(&out)
     }
 
     /// Sends the INVITE to its present target.
-    mutating func invite(flow: Flow? = nil, at now: Instant, _ out: inout [Output]) {
+    private mutating func invite(flow: Flow? = nil, at now: Instant, _ out: inout [Output]) {
         guard var outgoing else { return }
+        forgetLegs()
         outgoing.cseq = nextSequence(after: outgoing.cseq)
-        outgoing.legs = [:]
         outgoing.request = nil
+        outgoing.retryAt = nil
+        outgoing.isHeard = false
+        show(nil, &out)
         become(.dialing, at: now)
         let path = RequestPath(to: outgoing.target, routes: outgoing.routes, flow: flow)
-        outgoing.number = open(.invite, path, &out)
+        outgoing.number = open(.invite, in: nil, path, &out)
         self.outgoing = outgoing
     }
+
+    private mutating func forgetLegs() {
+        legs = [:]
+        outgoing?.soundTag = nil
+    }
+
+    private func nextSequence(after number: UInt32) -> UInt32 { number < 0x7FFF_FFFF ? number + 1 : 1 }
 
     mutating func submitInvite(
         _ number: Int, _ flow: Flow, _ occasion: RequestOccasion, at now: Instant, _ out: inout [Output]
     ) {
         guard phase == .inviting, var outgoing, outgoing.number == number else { return }
-        guard let local = localMedia(on: flow), let offer = offer(local) else {
-            errands[number] = nil
-            out.append(.abandon(number))
+        guard let local = localMedia(on: flow), let offer = outgoing.offer(local, of: account, &random) else {
+            abandon(number, &out)
             return end(503, "no RTP port is free", .failed, at: now, &out)
         }
         if occasion == .authorized {
             outgoing.cseq = nextSequence(after: outgoing.cseq)
-            outgoing.legs = [:]
+            forgetLegs()
         }
         var request = Request(
             .invite, outgoing.target, from: outgoing.from, to: outgoing.to, callID: callID, cseq: outgoing.cseq)
         for route in outgoing.routes { request.headers.append(.route, route.description) }
         request.headers.append(.contact, NameAddress(account.contact(on: flow, for: outgoing.target)).description)
         request.headers.appendAllow()
+        request.headers.append(.supported, outgoing.supported.joined(separator: ", "))
         request.headers.append(.accept, "application/sdp")
+        if outgoing.supported.contains("timer") { terms.offer(in: &request, current: nil) }
+        if let replaces = outgoing.replaces {
+            request.headers.append(.require, "replaces")
+            request.headers.append(.replaces, replaces.description)
+        }
+        if let referredBy = outgoing.referredBy { request.headers.append(.referredBy, referredBy) }
         for header in outgoing.headers { request.headers.append(HeaderName(header.name), header.value) }
         setBody(offer, of: &request)
         outgoing.request = request
@@ -93,45 +76,65 @@ extension Call {
         out.append(.submit(number, request))
     }
 
-    /// Our offer: made once, and again if our address changed meanwhile.
-    private mutating func offer(_ local: LocalMedia) -> [UInt8]? {
-        var negotiation = negotiation ?? OfferAnswer(local: local, randomness: &random)
-        if negotiation.state == .offered, negotiation.local == local { return negotiation.localDescription }
-        negotiation.withdrawOffer()
-        negotiation.local = local
-        let offer = try? negotiation.makeOffer()
-        self.negotiation = negotiation
-        return offer
-    }
-
     // MARK: Provisional responses
 
     mutating func provisional(_ number: Int, _ response: Response, at now: Instant, _ out: inout [Output]) {
-        guard phase == .inviting, response.status > 100, outgoing?.number == number,
-            let request = outgoing?.request, let tag = response.to.tag
-        else { return }
-        var leg = outgoing?.legs[tag]
-        if leg == nil, outgoing?.legs.count ?? 0 < Self.legLimit {
-            leg = Dialog(request: request, response: response).map { OutgoingInvite.Leg(dialog: $0) }
+        guard phase == .inviting, outgoing?.number == number, let request = outgoing?.request else { return }
+        outgoing?.isHeard = true
+        guard response.status > 100, let tag = response.to.tag else { return }
+        if response.status == 199 { return legEnded(tag, at: now, &out) }
+        guard var leg = legs[tag] ?? newLeg(request, response) else { return }
+        let isReliable = response.require.contains("100rel")
+        if isReliable {
+            // A repeat, or one that overtook another: its PRACK is under way, or its turn comes (D11).
+            guard let number = response.rseq, leg.takes(reliable: number) else { return }
+            leg.dialog.confirm(with: response)
+            if leg.waiting.count < Self.waitingLimit {
+                leg.waiting.append(.prack(RAck(rseq: number, cseq: response.cseq)))
+            }
         }
-        guard var leg else { return }
-        leg.dialog.refreshTarget(from: response)
-        if let description = response.sessionDescription, var preview = negotiation {
+        leg.note(allowed: response.allow)
+        if let description = response.sessionDescription, leg.negotiation.state == .offered {
             do {
-                try preview.apply(answer: description)
-                leg.preview = preview
+                var answered = leg.negotiation
+                try answered.apply(answer: description)
+                if isReliable { leg.negotiation = answered } else { leg.preview = answered }
             } catch {
                 out.append(.note(.info, "early media is not played: \(error)"))
             }
         }
-        outgoing?.legs[tag] = leg
-        // Early media when there is some, else our own ringback; never both (D10).
-        if let plan = leg.preview?.plan {
-            show(plan, &out)
-            become(.early, at: now)
-        } else if response.status == 180, status.state == .dialing {
-            become(.ringing, at: now)
-        }
+        // Of several early dialogs with sound the youngest is heard: a proxy that goes on to the next phone has given
+        // the one before up (D10).
+        let isYoungest = legs.values.allSatisfy { $0.order <= leg.order }
+        if leg.earlyPlan != nil, outgoing?.soundTag == nil || isYoungest { outgoing?.soundTag = tag }
+        legs[tag] = leg
+        if response.status == 180, status.state == .dialing { become(.ringing, at: now) }
+        showEarly(at: now, &out)
+    }
+
+    private mutating func newLeg(_ request: Request, _ response: Response) -> Leg? {
+        guard legs.count < Self.legLimit, let offer = outgoing?.offer,
+            let dialog = Dialog(request: request, response: response)
+        else { return nil }
+        return Leg(dialog, offer, order: (legs.values.map(\.order).max() ?? 0) + 1)
+    }
+
+    /// Early media when there is some, else our own ringback; never both (D10).
+    mutating func showEarly(at now: Instant, _ out: inout [Output]) {
+        guard phase == .inviting, let tag = outgoing?.soundTag, let plan = legs[tag]?.earlyPlan else { return }
+        show(plan, &out)
+        become(.early, at: now)
+    }
+
+    /// An early dialog is over, others may go on.
+    mutating func legEnded(_ tag: String, at now: Instant, _ out: inout [Output]) {
+        legs[tag] = nil
+        guard outgoing?.soundTag == tag else { return }
+        outgoing?.soundTag =
+            legs.filter { $0.value.earlyPlan != nil }.max { $0.value.order < $1.value.order }?.key
+        if outgoing?.soundTag != nil { return showEarly(at: now, &out) }
+        show(nil, &out)
+        become(.ringing, at: now)
     }
 
     // MARK: Final responses
@@ -141,54 +144,94 @@ extension Call {
         _ number: Int, _ response: Response, to sent: Request, at now: Instant, _ out: inout [Output]
     ) {
         errands[number] = nil
-        let leg = response.to.tag.flatMap { outgoing?.legs[$0] }
+        let tag = response.to.tag ?? ""
+        guard var leg = legs[tag] ?? newWinner(sent, response) else { return }
         outgoing = nil
-        guard var dialog = leg?.dialog ?? Dialog(request: sent, response: response) else { return }
-        dialog.confirm(with: response)
-        dialog.advance(to: sent.cseq.number)
-        self.dialog = dialog
-        acknowledge(number, in: dialog, to: sent, at: now, &out)
+        leg.dialog.confirm(with: response)
+        leg.dialog.advance(to: sent.cseq.number)
+        leg.note(allowed: response.allow)
+        leg.owesMove = false
+        legs = [tag: leg]
+        self.tag = tag
+        acknowledge(number, in: leg.dialog, to: sent, at: now, &out)
         guard phase == .inviting else {
             out.append(.note(.info, "answered while being cancelled: BYE"))
             return sayBye(nil, &out)
         }
         do {
-            if let description = response.sessionDescription {
-                try negotiation?.apply(answer: description)
-            } else if let preview = leg?.preview {
-                negotiation = preview
+            if leg.negotiation.state == .agreed {
+                // A reliable 18x brought the answer; what stands here only repeats it.
+            } else if let description = response.sessionDescription {
+                try self.leg?.negotiation.apply(answer: description)
+            } else if let preview = leg.preview {
+                self.leg?.negotiation = preview
             } else {
                 throw NegotiationError.notAcceptable("there is none in the answer")
             }
         } catch {
-            out.append(.note(.warning, "\(error)"))
-            sayBye(Reason(cause: 488, text: "no usable session description").description, &out)
-            return end(488, "\(error)", .failed, at: now, &out)
+            return endForDescription(error, at: now, &out)
         }
         establish(at: now)
+        timer = terms.timer(after: response, current: nil, at: now)
         showNegotiated(at: now, &out)
+    }
+
+    /// The leg of a 2xx whose tag was never seen before (D5), be there room for it or not.
+    private func newWinner(_ sent: Request, _ response: Response) -> Leg? {
+        guard let offer = outgoing?.offer else { return nil }
+        return Dialog(request: sent, response: response).map { Leg($0, offer) }
     }
 
     mutating func inviteRefused(_ number: Int, _ response: Response, at now: Instant, _ out: inout [Output]) {
         errands[number] = nil
-        guard phase == .inviting, var outgoing, outgoing.number == number else { return }
-        outgoing.number = nil
-        outgoing.legs = [:]
-        if 300..<400 ~= response.status { outgoing.redirect(to: response.contacts, for: account) }
-        let wait = response.retryAfter.map { Duration.seconds(Int64($0)) }
-        if [500, 503, 504].contains(response.status), let wait, wait <= TransactionTimers.timeout,
-            !outgoing.hasWaited, outgoing.further.isEmpty
-        {
-            outgoing.hasWaited = true
-            retryAt = now + wait
-            self.outgoing = outgoing
-            show(nil, &out)
-            return become(.dialing, at: now)
+        guard phase == .inviting, outgoing?.number == number else { return }
+        outgoing?.number = nil
+        let account = account
+        if 300..<400 ~= response.status { outgoing?.redirect(to: response.contacts, for: account) }
+        if triesOtherwise(after: response, at: now) {
+            if outgoing?.retryAt != nil {
+                forgetLegs()
+                show(nil, &out)
+                return become(.dialing, at: now)
+            }
+            return invite(at: now, &out)
         }
-        self.outgoing = outgoing
         if response.status < 600, inviteNext(at: now, &out) { return }
         let cause = 300..<400 ~= response.status ? CallCause.unreachable : CallCause(status: response.status)
         end(response.status, response.reason, cause, at: now, &out)
+    }
+
+    /// Whether the same place gets another INVITE: without what it does not know, with what it demands, or later; each
+    /// of that once (D9).
+    private mutating func triesOtherwise(after response: Response, at now: Instant) -> Bool {
+        guard var outgoing else { return false }
+        defer { self.outgoing = outgoing }
+        switch response.status {
+        case 420:
+            let unknown = Set(response.unsupported)
+            // What the INVITE requires cannot be left out.
+            guard outgoing.replaces == nil || !unknown.contains("replaces") else { return false }
+            let news = unknown.intersection(outgoing.supported)
+            outgoing.withheld.formUnion(news)
+            return !news.isEmpty
+        case 422:
+            guard outgoing.timerRetries > 0 else { return false }
+            outgoing.timerRetries -= 1
+            return terms.follow(response)
+        case 488, 606:
+            let plain = account.codecs.filter(\.isPlain)
+            guard !outgoing.isPlain, !plain.isEmpty, plain.count < account.codecs.count else { return false }
+            outgoing.isPlain = true
+            return true
+        case 500, 503, 504:
+            guard let wait = response.retryAfter.map({ Duration.seconds(Int64($0)) }),
+                wait <= TransactionTimers.timeout, !outgoing.hasWaited, outgoing.further.isEmpty
+            else { return false }
+            outgoing.hasWaited = true
+            outgoing.retryAt = now + wait
+            return true
+        default: return false
+        }
     }
 
     mutating func inviteFailed(_ failure: RequestFailure, at now: Instant, _ out: inout [Output]) {
@@ -202,45 +245,52 @@ extension Call {
 
     /// Goes on to the next place of a redirection.
     private mutating func inviteNext(at now: Instant, _ out: inout [Output]) -> Bool {
-        guard var outgoing, !outgoing.further.isEmpty else { return false }
-        outgoing.target = outgoing.further.removeFirst()
-        outgoing.tried.append(outgoing.target)
-        self.outgoing = outgoing
-        out.append(.note(.info, "redirected to \(outgoing.target)"))
-        show(nil, &out)
+        guard let target = outgoing?.takeNext() else { return false }
+        out.append(.note(.info, "redirected to \(target)"))
         invite(at: now, &out)
         return true
+    }
+
+    /// Our address changed, and no answer reaches the former one: the INVITE is cancelled from the new address, and goes
+    /// out again a little later, when that is done (R8).
+    mutating func inviteAnew(at now: Instant, _ out: inout [Output]) {
+        guard let invite = outgoing, let number = invite.number else { return }
+        errands[number] = nil
+        outgoing?.number = nil
+        out.append(invite.isHeard ? .withdraw(number) : .abandon(number))
+        out.append(.note(.notice, "our address changed while it rang: calling again"))
+        forgetLegs()
+        show(nil, &out)
+        become(.dialing, at: now)
+        outgoing?.retryAt = now + Self.withdrawTime
+    }
+
+    mutating func outgoingDeadlineReached(at now: Instant, _ out: inout [Output]) {
+        if phase == .inviting, let retryAt = outgoing?.retryAt, now >= retryAt { invite(at: now, &out) }
     }
 }
 
 extension Call.OutgoingInvite {
-    /// Contacts of a 3xx, best first (D9).
-    mutating func redirect(to contacts: [NameAddress], for account: Account) {
-        let ordered = contacts.enumerated().sorted {
-            ($1.element.preference, $0.offset) < ($0.element.preference, $1.offset)
+    /// Our offer: made once, and again if our address or what it holds changed meanwhile.
+    fileprivate mutating func offer(
+        _ local: LocalMedia, of account: Account, _ random: inout Randomness
+    ) -> [UInt8]? {
+        var local = local
+        if isPlain {
+            local.codecs = account.codecs.filter(\.isPlain)
+            local.rtcpMux = false
         }
-        for contact in ordered.map(\.element.uri) {
-            guard tried.count + further.count < Call.targetLimit else { return }
-            guard contact.isSIP || contact.scheme == .tel, target.scheme != .sips || contact.scheme == .sips else {
-                continue
-            }
-            let next = account.requestTarget(contact)
-            if !tried.contains(next), !further.contains(next) { further.append(next) }
-        }
+        var negotiation = offer ?? OfferAnswer(local: local, randomness: &random)
+        if negotiation.state == .offered, negotiation.local == local { return negotiation.localDescription }
+        negotiation.withdrawOffer()
+        negotiation.local = local
+        let description = try? negotiation.makeOffer()
+        offer = negotiation
+        return description
     }
 }
 
-extension Account {
-    /// A URI as Request-URI: a telephone number is asked of our own domain; what belongs to no Request-URI goes.
-    func requestTarget(_ uri: SIPURI) -> SIPURI {
-        var target = uri
-        if uri.scheme == .tel, let host = self.uri.host {
-            target = SIPURI(
-                scheme: self.uri.scheme, user: uri.numberDigits, host: host, port: self.uri.port,
-                parameters: ["user": "phone"])
-        }
-        target.headers = []
-        target.parameters.remove("method")
-        return target
-    }
+extension AudioCodec {
+    /// What every device understands.
+    fileprivate var isPlain: Bool { self == .pcma || self == .pcmu }
 }

@@ -24,8 +24,10 @@ struct Call {
     static let targetLimit = 5
     /// Requests of ours at once; a 2xx that comes again beyond that waits for its next repeat (SEC12).
     static let errandLimit = 32
-    /// Digits that wait for the INFO before them.
-    static let digitLimit = 32
+    /// Requests of one dialog that wait for the one before them.
+    static let waitingLimit = 32
+    /// After the CANCEL of an INVITE that goes out again from another address: by then it has been heard.
+    static let withdrawTime = Duration.milliseconds(300)
     /// Addresses that the peer was seen at (SEC14).
     static let sourceLimit = 8
     /// An incoming call that nobody decides about is refused after this time (D20).
@@ -47,8 +49,10 @@ struct Call {
     /// What was told last.
     private var told: CallStatus?
 
-    var dialog: Dialog?
-    var negotiation: OfferAnswer?
+    /// Its dialogs by their remote tags: several while a forked INVITE rings (D5).
+    var legs: [String: Leg] = [:]
+    /// The remote tag of the dialog that is answered, or answers.
+    var tag: String?
     /// The RTP port that is reserved.
     var port: (address: IPAddress, number: UInt16)?
     /// The media as told last.
@@ -57,31 +61,37 @@ struct Call {
     var nameAsked: String?
 
     var errands: [Int: Errand] = [:]
-    private var lastErrand = 0
+    var lastErrand = 0
     /// INVITEs of ours with a 2xx: each repeat of it is acknowledged.
     var answered: [Int: AnsweredInvite] = [:]
 
     var outgoing: OutgoingInvite?
     var incoming: IncomingInvite?
+    /// A reliable 18x without its PRACK (D11), and the number of the last one.
+    var reliable: ReliableResponse?
+    var lastReliable: UInt32?
     var accepted: AcceptedInvite?
     /// Whether the dialog's first INVITE is over with its ACK: before that the called side says no BYE (D7).
     var isAcknowledged = true
     /// A BYE that waits for that ACK, with its Reason.
     var lateBye: String??
 
-    var reinvite: Reinvite?
     /// What the operator wants, and what was agreed.
     var wantsHold = false
     var holds = false
     /// The peer keeps us on hold.
     var heldByPeer = false
     var move: Move?
-    /// When a refused INVITE or re-INVITE is tried again.
-    var retryAt: Instant?
+    var terms: SessionTimerTerms
+    var timer: SessionTimer?
+    /// The session timer wants our refresh.
+    var isRefreshDue = false
 
-    /// Digits that wait for their INFO, and whether one is on its way.
-    var digits: [UInt8] = []
-    var isSendingDigit = false
+    /// A transfer that we asked for, and one that the peer asked for.
+    var transfer: Transfer?
+    var referral: Referral?
+    /// The peer has asked for one before.
+    var hasReferred = false
     private var sources: [IPAddress] = []
     private var leaveBy: Instant?
 
@@ -97,12 +107,16 @@ struct Call {
         self.phase = phase
         self.status = status
         random = capabilities.random
+        terms = SessionTimerTerms(interval: account.sessionTimer)
     }
 
     /// When `deadlineReached` is next due; nil while nothing is pending.
     var deadline: Instant? {
         if phase == .finished { return nil }
-        return earliest(retryAt, accepted?.deadline, incoming?.deadline, move?.until, leaveBy)
+        return earliest(
+            outgoing?.retryAt, incoming.map { min($0.ringAt ?? $0.giveUpAt, $0.giveUpAt) },
+            reliable?.repetition.deadline, accepted?.repetition.deadline, legs.values.compactMap(\.pausedUntil).min(),
+            move?.until, timer?.deadline, transfer?.until, referral?.endsAt, leaveBy)
     }
 
     var isOver: Bool { phase == .leaving || phase == .finished }
@@ -117,7 +131,8 @@ struct Call {
         case .hold: hold(true)
         case .resume: hold(false)
         case .sendDigit(let digit): sendDigit(digit)
-        case .addressChanged: addressChanged(at: now, &out)
+        case .transfer(let order): transfer(order, at: now, &out)
+        case .addressChanged(let change): addressChanged(change, at: now, &out)
         case .ready(let number, let flow, let occasion): ready(number, flow, occasion, at: now, &out)
         case .provisional(let number, let response): provisional(number, response, at: now, &out)
         case .final(let number, let response, let sent, let flow):
@@ -125,13 +140,14 @@ struct Call {
             final(number, response, to: sent, at: now, &out)
         case .failed(let number, let failure): failed(number, failure, at: now, &out)
         case .stray2xx(let response): acknowledge(stray: response, &out)
-        case .request(let request, let id, let flow): received(request, id, flow, at: now, &out)
+        case .request(let request, let id, let flow, let standing):
+            received(request, id, flow, standing, at: now, &out)
         case .cancelled(let request): cancelled(by: request, at: now, &out)
+        case .referral(let status): referral(status, at: now, &out)
         case .resolved(let address): resolved(address, at: now, &out)
         case .deadlineReached: deadlineReached(at: now, &out)
         }
-        if phase == .established { renegotiate(&out) }
-        if phase == .established { sendNextDigit(&out) }
+        proceed(&out)
         tell(&out)
         if phase == .leaving, errands.isEmpty, accepted == nil { finish(&out) }
     }
@@ -143,17 +159,13 @@ struct Call {
             accepted = nil
             return
         }
-        switch accepted?.deadlineReached(at: now) {
-        case .resend: if let accepted { out.append(.respond(accepted.id, accepted.response)) }
-        case .giveUp: giveUpAcknowledgement(at: now, &out)
-        case .wait, nil: break
-        }
+        for (tag, leg) in legs where leg.pausedUntil.map({ $0 <= now }) ?? false { legs[tag]?.pausedUntil = nil }
+        acceptedDeadlineReached(at: now, &out)
         incomingDeadlineReached(at: now, &out)
+        outgoingDeadlineReached(at: now, &out)
+        timerDeadlineReached(at: now, &out)
+        transferDeadlineReached(at: now, &out)
         if let until = move?.until, now >= until { giveUpMove(at: now, &out) }
-        if let retryAt, now >= retryAt {
-            self.retryAt = nil
-            if phase == .inviting { invite(at: now, &out) }
-        }
     }
 
     private mutating func finish(_ out: inout [Output]) {
@@ -165,6 +177,7 @@ struct Call {
     mutating func establish(at now: Instant) {
         phase = .established
         status.answeredAt = now
+        for tag in legs.keys { legs[tag]?.owesMove = false }
         move?.until = now + Self.moveLimit
     }
 
@@ -191,9 +204,16 @@ struct Call {
         guard !isOver else { return }
         phase = .leaving
         leaveBy = now + Self.leaveLimit
-        retryAt = nil
+        outgoing?.retryAt = nil
+        reliable = nil
         move = nil
-        digits = []
+        timer = nil
+        transfer = nil
+        referral = nil
+        for tag in legs.keys {
+            legs[tag]?.waiting = []
+            legs[tag]?.pausedUntil = nil
+        }
         show(nil, &out)
         if port != nil {
             port = nil
@@ -229,55 +249,7 @@ struct Call {
         out.append(.status(status))
     }
 
-    /// Starts, changes or stops the media; equal plans restart nothing (S6).
-    mutating func show(_ next: MediaPlan?, _ out: inout [Output]) {
-        status.plan = next
-        guard next != plan else { return }
-        plan = next
-        out.append(.media(next))
-    }
-
-    /// Takes the negotiated media into force, once the address of the peer is known.
-    mutating func showNegotiated(at now: Instant, _ out: inout [Output]) {
-        guard phase == .established, let negotiation else { return }
-        if let name = negotiation.nameToResolve {
-            ask(name, &out)
-        } else {
-            show(negotiation.plan, &out)
-            if !holds { heldByPeer = negotiation.plan?.heldByPeer ?? false }
-        }
-        showHold(at: now)
-    }
-
-    private mutating func ask(_ name: String, _ out: inout [Output]) {
-        guard nameAsked != name else { return }
-        nameAsked = name
-        out.append(.lookUp(name: name, isV6: negotiation?.local.address.isV6 ?? false))
-    }
-
-    private mutating func resolved(_ address: IPAddress?, at now: Instant, _ out: inout [Output]) {
-        guard let name = nameAsked else { return }
-        nameAsked = nil
-        guard phase == .established, negotiation?.nameToResolve == name else { return }
-        guard let address else {
-            out.append(.note(.warning, "no address for \(name), where the peer wants its audio"))
-            sayBye(nil, &out)
-            return end(nil, "no address for the peer's audio", .failed, at: now, &out)
-        }
-        negotiation?.resolved(address)
-        showNegotiated(at: now, &out)
-    }
-
     // MARK: Ways
-
-    /// Opens a request.
-    @discardableResult
-    mutating func open(_ errand: Errand, _ path: RequestPath, _ out: inout [Output]) -> Int {
-        lastErrand += 1
-        errands[lastErrand] = errand
-        out.append(.open(lastErrand, path))
-        return lastErrand
-    }
 
     /// Remembers where the peer, or the proxy before it, was seen.
     mutating func saw(_ flow: Flow) {
@@ -288,25 +260,7 @@ struct Call {
 
     /// Whether a request in the dialog may come along this flow (SEC14).
     func isTrusted(_ flow: Flow) -> Bool {
-        flow.transport.isStream || sources.contains(flow.remote.address)
+        flow.transport.isStream || account.followsPeer || sources.contains(flow.remote.address)
             || dialog?.mayComeFrom(flow.remote.address) ?? true
-    }
-
-    /// Our side of the media on this flow; nil if no port is left (MED9).
-    mutating func localMedia(on flow: Flow) -> LocalMedia? {
-        let address = flow.local.address
-        if port?.address != address {
-            guard let number = capabilities.reservePort(key, address) else { return nil }
-            port = (address, number)
-        }
-        guard let port else { return nil }
-        var local =
-            negotiation?.local
-            ?? LocalMedia(
-                codecs: account.codecs, address: address, port: port.number, telephoneEvents: account.dtmf != .info,
-                opusBitRate: account.opusBitRate)
-        local.address = address
-        local.port = port.number
-        return local
     }
 }

@@ -2,7 +2,7 @@ import SIP
 
 /// The stable words for how a call ended (`cause` of `CallStatus`).
 enum CallCause: String {
-    case normal, busy, declined, cancelled, unreachable, refused, failed, shutdown
+    case normal, busy, declined, cancelled, unreachable, refused, failed, shutdown, transferred
     case noAnswer = "no-answer"
     case answeredElsewhere = "answered-elsewhere"
     case mediaTimeout = "media-timeout"
@@ -38,6 +38,7 @@ enum CallCause: String {
         case .mediaTimeout: self = .mediaTimeout
         case .tooLong: self = .tooLong
         case .shutdown: self = .shutdown
+        case .transferred: self = .transferred
         }
     }
 
@@ -57,14 +58,18 @@ enum CallCause: String {
 }
 
 extension Reason {
-    fileprivate var isAnsweredElsewhere: Bool { protocolName.lowercased() == "sip" && cause == 200 }
+    /// Another phone took the call: said by SIP, or by the telephone network ("non-selected user clearing").
+    var isAnsweredElsewhere: Bool {
+        let name = protocolName.lowercased()
+        return name == "sip" && cause == 200 || name == "q.850" && cause == 26
+    }
 }
 
 extension HangUpReason {
     /// The Reason header of a CANCEL or BYE (RFC 3326, I6, MED3); nil: none.
     var header: String? {
         switch self {
-        case .normal: nil
+        case .normal, .transferred: nil
         case .answeredElsewhere: Reason(cause: 200, text: "Call completed elsewhere").description
         case .mediaTimeout: Reason(cause: 408, text: "media timeout").description
         case .tooLong: Reason(protocolName: "Q.850", cause: 16, text: "longest duration of a call").description

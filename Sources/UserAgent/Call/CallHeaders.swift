@@ -1,11 +1,26 @@
 import SIP
 
-extension Headers {
+/// Extensions of SIP that are built in: what Supported says, and what a Require may name (D2).
+enum Extensions {
+    static let supported = ["100rel", "timer", "replaces", "norefersub"]
+}
+
+extension SIPMethod {
     /// What may be sent to us: the same in an INVITE, in its 2xx and in the answer to OPTIONS (D2).
-    mutating func appendAllow() { append(.allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO") }
+    static let allowed: [SIPMethod] = [
+        .invite, .ack, .cancel, .bye, .options, .info, .prack, .update, .refer, .notify,
+    ]
+}
+
+extension Headers {
+    mutating func appendAllow() { append(.allow, SIPMethod.allowed.map(\.name).joined(separator: ", ")) }
+
+    mutating func appendSupported() { append(.supported, Extensions.supported.joined(separator: ", ")) }
 
     /// Bodies that are understood, for 415 and OPTIONS.
-    mutating func appendAccept() { append(.accept, "application/sdp, application/dtmf-relay, application/dtmf") }
+    mutating func appendAccept() {
+        append(.accept, "application/sdp, application/dtmf-relay, application/dtmf, message/sipfrag")
+    }
 }
 
 extension Call {
@@ -21,6 +36,7 @@ extension Call {
         for route in request.headers.all(.recordRoute) { response.headers.append(.recordRoute, route) }
         response.headers.append(.contact, NameAddress(account.contact(on: flow, for: request.uri)).description)
         response.headers.appendAllow()
+        response.headers.appendSupported()
         return response
     }
 }

@@ -15,8 +15,12 @@ extension Call {
         case resume
         /// One digit by SIP INFO.
         case sendDigit(UInt8)
+        /// Brings the peer together with somebody else.
+        case transfer(TransferOrder)
         /// The way to the peer begins at another address of ours, and works again (R8).
-        case addressChanged
+        case addressChanged(AddressChange)
+        /// How the call goes that the peer's REFER asked for.
+        case referral(CallStatus)
 
         // What became of a request of ours, named by the number it was opened with.
         case ready(Int, Flow, RequestOccasion)
@@ -27,8 +31,8 @@ extension Call {
         case stray2xx(Response)
 
         // From the peer.
-        /// A request in the dialog. An ACK has no transaction.
-        case request(Request, ServerTransactionID?, Flow)
+        /// A request in the dialog, and how the account knows its sender. An ACK has no transaction.
+        case request(Request, ServerTransactionID?, Flow, Standing?)
         /// The caller gave up; the CANCEL is answered already.
         case cancelled(by: Request)
         /// The address of the name that `lookUp` asked for; nil: there is none.
@@ -45,6 +49,8 @@ extension Call {
         case cancel(Int, reason: String?)
         /// Forget the request.
         case abandon(Int)
+        /// Forget an INVITE whose way back is gone; its CANCEL goes by another way.
+        case withdraw(Int)
         case respond(ServerTransactionID, Response)
         /// Drop the request without a response.
         case ignore(ServerTransactionID)
@@ -52,6 +58,9 @@ extension Call {
         case media(MediaPlan?)
         case status(CallStatus)
         case digit(UInt8)
+        /// Call somebody by the peer's wish: `referral` tells how that goes.
+        case callReferred(ReferredCall)
+        case transfer(TransferStatus)
         /// Look up the address of a name in the peer's session description.
         case lookUp(name: String, isV6: Bool)
         case note(UserAgentNote.Level, String)
@@ -62,8 +71,7 @@ extension Call {
     /// Why an INVITE is refused before anybody hears of it.
     struct Refusal: Error, Equatable {
         var status: Int
-        /// Seconds, for Retry-After.
-        var retryAfter: Int?
+        var headers: Headers = [:]
         /// For the log.
         var text: String
     }

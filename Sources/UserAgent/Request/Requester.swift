@@ -135,18 +135,21 @@ struct Requester {
 
     /// Sends the composed request. Via, Max-Forwards, User-Agent and credentials are added here.
     ///
-    /// An ACK has no transaction: it is forgotten when it is sent.
+    /// An ACK has no transaction: it is forgotten when it is sent. A CANCEL keeps the Via of its INVITE and has no
+    /// credentials.
     mutating func submit(
         _ id: RequestID, _ composed: Request, at now: Instant, _ wire: inout Wire, _ connections: inout Connections,
         _ events: inout [RequestEvent]
     ) {
         guard var entry = entries[id], case .ready(let flow) = entry.state else { return }
         var request = composed
-        request.vias = [
-            Via(
-                transport: flow.transport.viaName, host: Host(flow.local.address), port: flow.local.port,
-                branch: Via.magicCookie + wire.random.token(bits: 100), parameters: ["rport": nil])
-        ]
+        if request.method != .cancel {
+            request.vias = [
+                Via(
+                    transport: flow.transport.viaName, host: Host(flow.local.address), port: flow.local.port,
+                    branch: Via.magicCookie + wire.random.token(bits: 100), parameters: ["rport": nil])
+            ]
+        }
         if !request.headers.contains(.maxForwards) { request.headers.append(.maxForwards, "70") }
         if !request.headers.contains(.userAgent) { request.headers.append(.userAgent, product) }
         if request.method == .ack {
@@ -154,7 +157,9 @@ struct Requester {
             entries[id] = nil
             return
         }
-        if entry.answers.isEmpty {
+        if request.method == .cancel {
+            // It is matched by its INVITE (A3).
+        } else if entry.answers.isEmpty {
             authenticator(of: entry.account) { $0.authorize(&request, &wire.random) }
         } else {
             for answer in entry.answers { request.headers.append(answer.name, answer.value) }
@@ -200,6 +205,14 @@ struct Requester {
             abandon(id, &wire, &connections)
             events.append(.failed(id, .cancelled))
         }
+    }
+
+    /// The CANCEL of an INVITE on its way, for another way than the INVITE took; nil: it is not on its way.
+    func cancellation(of id: RequestID) -> Request? {
+        guard let entry = entries[id], case .sent = entry.state, let request = entry.request,
+            request.method == .invite
+        else { return nil }
+        return request.cancellation()
     }
 
     /// Forgets the request without a word.

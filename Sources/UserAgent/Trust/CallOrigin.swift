@@ -28,9 +28,14 @@ struct AssertedCaller {
         self.name = String(String.UnicodeScalarView(name.unicodeScalars.filter { !$0.properties.isControl }))
     }
 
+    func matches(_ patterns: [CallerPattern]) -> Bool { uri.matches(patterns) }
+}
+
+extension SIPURI {
+    /// Whether a caller of this address is one of these.
     func matches(_ patterns: [CallerPattern]) -> Bool {
-        let user = uri.scheme == .tel ? uri.numberDigits : uri.escapedUser
-        return patterns.contains { $0.matches(user: user, host: uri.host?.description ?? "") }
+        let user = scheme == .tel ? numberDigits : escapedUser
+        return patterns.contains { $0.matches(user: user, host: host?.description ?? "") }
     }
 }
 

@@ -249,7 +249,7 @@ import Testing
         let answer = try #require(world.responses(200, from: 1).first)
         world.network.down = [phone.address]
         world.endpoints[0].address = SocketAddress(.v4(0xC000_0208), 5060)
-        world.do(.addressChanged)
+        world.do(.addressChanged(.init(local: world.endpoints[0].address, isFormerGone: true)))
         let reinvite = try #require(world.requests(.invite, from: 0).last)
         #expect(reinvite.contacts.first?.uri.host?.address == .v4(0xC000_0208))
         #expect(String(decoding: reinvite.body, as: UTF8.self).contains(" 2 IN IP4 192.0.2.8"))
@@ -294,7 +294,7 @@ import Testing
         _ = world.dial()
         world.run(for: .seconds(1))
         world.network.down = [world.endpoints[1].address.address]
-        world.do(.addressChanged)
+        world.do(.addressChanged(.init(local: world.endpoints[0].address, isFormerGone: true)))
         world.run(for: .seconds(31))
         #expect(world.last(0)?.state == .ended)
         #expect(world.last(0)?.cause == "unreachable")

@@ -17,6 +17,8 @@ struct Endpoint {
     private(set) var plans: [CallKey: MediaPlan] = [:]
     private(set) var digits: [UInt8] = []
     private(set) var notes: [String] = []
+    private(set) var transfers: [TransferStatus] = []
+    private(set) var referred: [ReferredCall] = []
     /// What is handed to a call for the next step, with the instant at which it is due.
     private var intents: [(at: Instant, key: CallKey, input: Call.Input)] = []
     /// Done with each call that comes in, and after which time.
@@ -37,10 +39,15 @@ struct Endpoint {
         layer = TransactionLayer(random: random)
     }
 
+    /// Changes the account.
+    var setUp: (inout Account) -> Void = { _ in }
+
     var account: Account {
         let uri = SIPURI(user: name, host: Host(address.address), port: address.port)
-        return Account(
+        var account = Account(
             name: name, uri: uri, authUser: name, password: Password(""), registrar: uri, contactUser: name)
+        setUp(&account)
+        return account
     }
 
     var deadline: Instant? {
@@ -163,7 +170,7 @@ struct Endpoint {
         var said: [TransactionLayer.Output] = []
         if let tag = request.to.tag {
             if let key = key(callID: request.callID, localTag: tag) {
-                handle(.request(request, id, flow), for: key, at: now, &wire)
+                handle(.request(request, id, flow, nil), for: key, at: now, &wire)
             } else if let id {
                 layer.respond(id, request.response(481), at: now, &said)
             }
@@ -223,6 +230,11 @@ struct Endpoint {
             case .abandon(let number):
                 if let id = opened[key]?[number]?.transaction { layer.forget(id) }
                 opened[key]?[number] = nil
+            case .withdraw(let number):
+                if let id = opened[key]?[number]?.transaction { layer.forget(id) }
+                opened[key]?[number] = nil
+            case .callReferred(let wanted): referred.append(wanted)
+            case .transfer(let status): transfers.append(status)
             case .respond(let id, let response): layer.respond(id, response, at: now, &said)
             case .ignore(let id): layer.ignore(id)
             case .media(let plan): plans[key] = plan

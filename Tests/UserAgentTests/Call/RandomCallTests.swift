@@ -36,7 +36,11 @@ import Testing
         case 1: break
         default: world.endpoints[1].reactions.append((moment(0...4000), .answer))
         }
-        let intents: [Call.Input] = [.hold, .resume, .sendDigit(0x31), .addressChanged, .hold, .resume]
+        let intents: [Call.Input] = [
+            .hold, .resume, .sendDigit(0x31), .hold, .resume,
+            .addressChanged(.init(local: world.endpoints[0].address, isFormerGone: true)),
+            .addressChanged(.init(local: world.endpoints[0].address, isFormerGone: false)),
+        ]
         for _ in 0..<Int.random(in: 0..<6, using: &random) {
             let intent = intents.randomElement(using: &random) ?? .hold
             if Bool.random(using: &random) {
