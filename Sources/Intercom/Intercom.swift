@@ -46,7 +46,7 @@ package struct Intercom {
         deadlines += buttons.map(\.deadline)
         deadlines += lights.map(\.deadline)
         deadlines += doors.map(\.closesAt)
-        for leg in calls.values { deadlines += [leg.deadline, leg.entry.deadline] }
+        deadlines += calls.values.map(\.deadline)
         deadlines += attempts.values.map(\.deadline)
         return deadlines.compactMap { $0 }.min()
     }

@@ -31,7 +31,7 @@ struct Leg: Sendable {
     var entry = CodeEntry()
 
     var isAnswered: Bool { state == .talking || state == .held || state == .heldByPeer }
-    var deadline: Instant? { isEnding ? nil : earliest(answersAt, ringsUntil, talksUntil) }
+    var deadline: Instant? { isEnding ? nil : earliest(answersAt, ringsUntil, talksUntil, entry.deadline) }
     var host: String { remote.host?.description ?? "" }
 }
 

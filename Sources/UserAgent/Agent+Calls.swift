@@ -106,17 +106,12 @@ extension Agent {
     ) {
         let dialog = DialogKey(callID: request.callID, localTag: request.to.tag ?? "")
         if let key = dialogs[dialog] {
-            tell(key, .request(request, transaction, flow, standing(of: request, from: flow, in: key)), at: now)
+            let registration = calls[key].flatMap { current[$0.account.name] }
+            let isServer = registration.map { trust.isServer(flow.remote.address, of: $0) } ?? false
+            tell(key, .request(request, transaction, flow, isServer: isServer), at: now)
         } else if let transaction {
             respond(transaction, request.response(481), at: now)
         }
-    }
-
-    /// How the account of a call knows who sends a request in it.
-    private func standing(of request: Request, from flow: Flow, in key: CallKey) -> Standing? {
-        guard let name = calls[key]?.account.name, let registration = current[name].flatMap({ registrations[$0] })
-        else { return nil }
-        return standing(of: request, from: flow.remote.address, with: registration)
     }
 
     mutating func lookedUpForCall(_ id: LookupID, _ answer: DNSAnswer, at now: Instant) {

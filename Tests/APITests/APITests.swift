@@ -31,7 +31,8 @@ import Testing
         .dial(target: "sip:100@pbx", via: "house", headers: ["X-Door: front"]),
         .dial(target: "family", via: nil, headers: []), .call(.answer, id: nil), .call(.reject(code: 486), id: "c1"),
         .call(.reject(code: nil), id: nil), .call(.hangup, id: "c2"), .call(.hold, id: nil), .call(.resume, id: nil),
-        .call(.mute(true), id: nil), .call(.dtmf(digits: "1#"), id: "c3"), .open(door: "front"),
+        .call(.mute(true), id: nil), .call(.dtmf(digits: "1#"), id: "c3"),
+        .call(.transfer(target: "kitchen"), id: nil), .call(.transfer(target: "c2"), id: "c1"), .open(door: "front"),
         .speaker(device: "hw:1,0"), .volume(of: .ringer, level: .step(-5)), .volume(of: .speaker, level: .absolute(70)),
         .register(account: nil), .unregister(account: "house"), .network(.down), .reload,
         .log(level: "debug", domain: "sip"), .log(level: "notice", domain: nil),
@@ -49,7 +50,8 @@ import Testing
             "POST", "/v1/buttons/bell/press", #"{"for":1e300}"#,
             .malformed("for: expected seconds between 0.001 and 3600")
         ),
-        ("POST", "/v1/calls/c1/transfer", "{}", .noSuchPath), ("GET", "/", "", .noSuchPath),
+        ("POST", "/v1/calls/c1/transfer", "{}", .malformed("target: expected a text")),
+        ("POST", "/v1/calls/c1/park", "{}", .noSuchPath), ("GET", "/", "", .noSuchPath),
         ("DELETE", "/v1/calls/c1", "", .methodNotAllowed),
         ("POST", "/v1/doors/%zz/open", "", .malformed("path: bad percent-encoding")),
     ])

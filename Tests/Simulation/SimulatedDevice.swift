@@ -18,7 +18,7 @@ package final class SimulatedDevice {
     package internal(set) var isStopped = false
     /// What is done with a call that comes in, each after its time.
     package var react: (IncomingCall) -> [(after: Duration, input: UserAgentInput)] = { _ in [] }
-    let numbering: CallNumbering
+    package let numbering: CallNumbering
     let ports: Ports
     var plannedInputs: [(at: Instant, order: Int, input: UserAgentInput)] = []
 

@@ -4,9 +4,9 @@ import SIP
 
 /// Requests of the peer in the dialog.
 extension Call {
-    /// `standing`: how the account knows who sends it.
+    /// `isServer`: one of the account's own servers sends it.
     mutating func received(
-        _ request: Request, _ id: ServerTransactionID?, _ flow: Flow, _ standing: Standing?, at now: Instant,
+        _ request: Request, _ id: ServerTransactionID?, _ flow: Flow, _ isServer: Bool, at now: Instant,
         _ out: inout [Output]
     ) {
         guard isTrusted(flow) else {
@@ -30,10 +30,10 @@ extension Call {
         switch request.method {
         case .invite, .update:
             renegotiated(request, id, flow, in: tag, at: now, &out)
-            identify(request, standing)
+            if isServer { identify(request) }
         case .prack: acknowledgedReliably(request, id, in: tag, at: now, &out)
         case .info: info(request, id, &out)
-        case .refer: referred(request, id, flow, standing, at: now, &out)
+        case .refer: referred(request, id, flow, at: now, &out)
         case .notify: notified(request, id, at: now, &out)
         case .options:
             var response = dialogResponse(200, to: request, on: flow)
@@ -55,8 +55,8 @@ extension Call {
     }
 
     /// Who the peer is may change, as after a transfer at its server; only the account's own servers are believed (I7).
-    private mutating func identify(_ request: Request, _ standing: Standing?) {
-        guard standing == .flow, !request.assertedIdentities.isEmpty, !isOver else { return }
+    private mutating func identify(_ request: Request) {
+        guard !request.assertedIdentities.isEmpty, !isOver else { return }
         let asserted = AssertedCaller(request, standing: .flow)
         status.remote = asserted.uri
         status.remoteName = asserted.name

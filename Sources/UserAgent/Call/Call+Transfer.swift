@@ -88,8 +88,7 @@ extension Call {
     // MARK: The peer's
 
     mutating func referred(
-        _ request: Request, _ id: ServerTransactionID, _ flow: Flow, _ standing: Standing?, at now: Instant,
-        _ out: inout [Output]
+        _ request: Request, _ id: ServerTransactionID, _ flow: Flow, at now: Instant, _ out: inout [Output]
     ) {
         guard phase == .established else { return retryLater(request, id, &out) }
         guard account.acceptTransfer.includes(status.remote) else {

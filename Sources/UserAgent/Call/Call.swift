@@ -140,8 +140,8 @@ struct Call {
             final(number, response, to: sent, at: now, &out)
         case .failed(let number, let failure): failed(number, failure, at: now, &out)
         case .stray2xx(let response): acknowledge(stray: response, &out)
-        case .request(let request, let id, let flow, let standing):
-            received(request, id, flow, standing, at: now, &out)
+        case .request(let request, let id, let flow, let isServer):
+            received(request, id, flow, isServer, at: now, &out)
         case .cancelled(let request): cancelled(by: request, at: now, &out)
         case .referral(let status): referral(status, at: now, &out)
         case .resolved(let address): resolved(address, at: now, &out)

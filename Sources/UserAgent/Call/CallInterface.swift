@@ -31,8 +31,8 @@ extension Call {
         case stray2xx(Response)
 
         // From the peer.
-        /// A request in the dialog, and how the account knows its sender. An ACK has no transaction.
-        case request(Request, ServerTransactionID?, Flow, Standing?)
+        /// A request in the dialog, and whether one of the account's own servers sends it. An ACK has no transaction.
+        case request(Request, ServerTransactionID?, Flow, isServer: Bool)
         /// The caller gave up; the CANCEL is answered already.
         case cancelled(by: Request)
         /// The address of the name that `lookUp` asked for; nil: there is none.

@@ -53,6 +53,11 @@ struct TrustTable {
         addresses.contains(address) || networks.contains { $0.contains(address) }
     }
 
+    /// Whether the address is one of the account's own servers, whose word about callers is believed (I7).
+    func isServer(_ address: IPAddress, of key: Agent.RegistrationKey) -> Bool {
+        entries.contains { $0.key == key && $0.servers.contains(address) }
+    }
+
     /// How the account at best knows who sends this; nil: none does, or takes calls from anyone.
     func standing(of request: Request, from flow: Flow) -> Standing? {
         var best: Standing?

@@ -7,73 +7,8 @@ import Testing
 @testable import UserAgent
 
 /// One user agent and a peer whose every message is written here.
-@Suite struct CallPeerTests {
-    private static let peer = SocketAddress(.v4(0xC000_0201), 5060)
-    private static let description = """
-        v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\n\
-        m=audio 40000 RTP/AVP 8 101\r\na=rtpmap:8 PCMA/8000\r\na=rtpmap:101 telephone-event/8000\r\n
-        """
-
-    private var world = CallWorld()
-
-    /// Calls the peer; the INVITE as it was sent.
-    private mutating func dial(_ uri: String = "sip:100@192.0.2.1") throws -> Request {
-        var wire: [TransactionLayer.Output] = []
-        world.endpoints[0].address = SocketAddress(.v4(0xC000_0207), 5060)
-        _ = world.endpoints[0].dial(try SIPURI(uri), at: world.now, &wire)
-        world.put(wire)
-        return try #require(world.requests(.invite, from: 0).last)
-    }
-
-    private mutating func answer(
-        _ request: Request, _ status: Int, tag: String? = "t", sdp: Bool = false, headers: Headers = [:]
-    ) {
-        var response = request.response(status, toTag: tag)
-        response.headers = headers
-        response.headers.append(.contact, "<sip:phone@192.0.2.1>")
-        if sdp {
-            response.headers.append(.contentType, "application/sdp")
-            response.body = Array(Self.description.utf8)
-        }
-        world.receive(.response(response), 0, from: Self.peer)
-    }
-
-    /// Talks with the peer.
-    private mutating func talk() throws -> Request {
-        let invite = try dial()
-        answer(invite, 200, sdp: true)
-        #expect(world.last(0)?.state == .talking)
-        return invite
-    }
-
-    /// A request of the peer in the dialog of this INVITE of ours.
-    private mutating func send(
-        _ method: SIPMethod, in invite: Request, cseq: UInt32, tag: String = "t", type: String? = nil,
-        body: String = "", headers: Headers = [:]
-    ) {
-        var remote = invite.to
-        remote.tag = tag
-        var request = Request(
-            method, invite.contacts[0].uri, from: remote, to: invite.from, callID: invite.callID, cseq: cseq,
-            vias: [Via(transport: "UDP", host: Host(Self.peer.address), branch: "z9hG4bK\(method)\(cseq)")],
-            headers: headers, body: Array(body.utf8))
-        request.headers.append(.contact, "<sip:phone@192.0.2.1>")
-        if let type { request.headers.append(.contentType, type) }
-        world.receive(.request(request), 0, from: Self.peer)
-    }
-
-    private var lastResponse: Response? {
-        world.trace.reversed().lazy.compactMap { entry in
-            if case .response(let response) = entry.message { response } else { nil }
-        }.first
-    }
-
-    private mutating func finish() {
-        world.do(.hangUp(.normal))
-        for bye in world.requests(.bye, from: 0) { world.receive(.response(bye.response(200)), 0, from: Self.peer) }
-        world.run()
-        #expect(world.endpoints[0].isIdle)
-    }
+@Suite struct CallPeerTests: ScriptedPeer {
+    var world = CallWorld()
 
     // MARK: UAC
 
@@ -230,33 +165,6 @@ import Testing
     }
 
     // MARK: UAS
-
-    private mutating func receiveInvite(sdp: String? = description, branch: String = "z9hG4bKi") throws -> Request {
-        let from = try NameAddress("<sip:100@192.0.2.1>;tag=p")
-        let to = try NameAddress("<sip:door@192.0.2.7>")
-        var invite = Request(
-            .invite, to.uri, from: from, to: to, callID: "call@peer", cseq: 7,
-            vias: [Via(transport: "UDP", host: Host(Self.peer.address), branch: branch)],
-            headers: [.contact: "<sip:100@192.0.2.1>", .recordRoute: "<sip:192.0.2.1;lr>, <sip:192.0.2.9;lr>"])
-        if let sdp {
-            invite.headers.append(.contentType, "application/sdp")
-            invite.body = Array(sdp.utf8)
-        }
-        world.receive(.request(invite), 0, from: Self.peer)
-        return invite
-    }
-
-    private mutating func acknowledge(_ invite: Request, sdp: String? = nil) throws {
-        var ack = invite
-        ack.method = .ack
-        ack.cseq = CSeq(invite.cseq.number, .ack)
-        ack.to.tag = try #require(lastResponse?.to.tag)
-        ack.vias[0].branch = "z9hG4bKack"
-        ack.headers = [:]
-        ack.body = Array((sdp ?? "").utf8)
-        if sdp != nil { ack.headers.append(.contentType, "application/sdp") }
-        world.receive(.request(ack), 0, from: Self.peer)
-    }
 
     @Test mutating func answerCopiesTheRecordedRoute() throws {
         let invite = try receiveInvite()

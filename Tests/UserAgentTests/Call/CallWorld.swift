@@ -8,7 +8,9 @@ import Simulation
 /// Calls over transactions and nothing else: what the agent puts around a call, reduced to literal addresses on UDP.
 struct Endpoint {
     let name: String
-    var address: SocketAddress
+    var address: SocketAddress { didSet { addresses.insert(address) } }
+    /// All that it ever had.
+    private(set) var addresses: Set<SocketAddress>
     var layer: TransactionLayer
     var random: Randomness
     private(set) var calls: [CallKey: Call] = [:]
@@ -35,6 +37,7 @@ struct Endpoint {
     init(_ name: String, _ address: SocketAddress, seed: UInt64) {
         self.name = name
         self.address = address
+        addresses = [address]
         random = .seeded(seed)
         layer = TransactionLayer(random: random)
     }
@@ -170,7 +173,7 @@ struct Endpoint {
         var said: [TransactionLayer.Output] = []
         if let tag = request.to.tag {
             if let key = key(callID: request.callID, localTag: tag) {
-                handle(.request(request, id, flow, nil), for: key, at: now, &wire)
+                handle(.request(request, id, flow, isServer: false), for: key, at: now, &wire)
             } else if let id {
                 layer.respond(id, request.response(481), at: now, &said)
             }
@@ -335,7 +338,7 @@ struct CallWorld {
 
     /// Methods and status codes that this endpoint sent.
     func sent(by endpoint: Int) -> [String] {
-        trace.filter { $0.from == endpoints[endpoint].address }.map { entry in
+        trace.filter { endpoints[endpoint].addresses.contains($0.from) }.map { entry in
             switch entry.message {
             case .request(let request): request.method.name
             case .response(let response): "\(response.status) \(response.cseq.method)"
@@ -344,13 +347,13 @@ struct CallWorld {
     }
 
     func requests(_ method: SIPMethod, from endpoint: Int) -> [Request] {
-        trace.filter { $0.from == endpoints[endpoint].address }.compactMap { entry in
+        trace.filter { endpoints[endpoint].addresses.contains($0.from) }.compactMap { entry in
             if case .request(let request) = entry.message, request.method == method { request } else { nil }
         }
     }
 
     func responses(_ status: Int, from endpoint: Int) -> [Response] {
-        trace.filter { $0.from == endpoints[endpoint].address }.compactMap { entry in
+        trace.filter { endpoints[endpoint].addresses.contains($0.from) }.compactMap { entry in
             if case .response(let response) = entry.message, response.status == status { response } else { nil }
         }
     }
