@@ -83,9 +83,6 @@ extension Call {
         _ out: inout [Output]
     ) -> Bool {
         var change = wanted
-        request.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
-        request.headers.appendAllow()
-        request.headers.appendSupported()
         if phase == .established { terms.offer(in: &request, current: timer) }
         if let wish = change.offer, var negotiation = legs[tag]?.negotiation {
             negotiation.withdrawOffer()

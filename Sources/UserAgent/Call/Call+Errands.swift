@@ -90,6 +90,12 @@ extension Call {
         guard !isOver || isBye, let tag = errand.tag, var dialog = legs[tag]?.dialog else { return nil }
         var request = dialog.request(errand.purpose.method)
         if let earlier = errand.request, occasion == .again { request.cseq = earlier.cseq }
+        if errand.purpose.saysWhoWeAre {
+            let contact = account.contact(on: flow, for: dialog.remoteTarget)
+            request.headers.append(.contact, NameAddress(contact).description)
+            request.headers.appendAllow()
+            request.headers.appendSupported()
+        }
         switch errand.purpose {
         case .invite, .acknowledge: return nil
         case .bye(let reason): if let reason { request.headers.append(.reason, reason) }
@@ -99,8 +105,8 @@ extension Call {
         case .digit(let digit):
             request.headers.append(.contentType, "application/dtmf-relay")
             request.body = Array("Signal=".utf8) + [digit] + Array("\r\nDuration=160\r\n".utf8)
-        case .refer(let target): add(target, to: &request, on: flow)
-        case .notify(let progress): add(progress, to: &request, on: flow)
+        case .refer(let target): add(target, to: &request)
+        case .notify(let progress): add(progress, to: &request)
         }
         if request.cseq.number == dialog.localSequence { legs[tag]?.dialog = dialog }
         return request
@@ -203,6 +209,14 @@ extension Call {
 }
 
 extension Call.Errand.Purpose {
+    /// Whether the request has our Contact: it refreshes the target, or begins a subscription.
+    fileprivate var saysWhoWeAre: Bool {
+        switch self {
+        case .change, .refer, .notify: true
+        case .invite, .acknowledge, .bye, .prack, .digit: false
+        }
+    }
+
     /// Whether the dialog is gone where the peer does not know this request or does not answer it (D7). A PRACK and a
     /// NOTIFY can be unknown alone, and a change of address has tries of its own (R8).
     fileprivate var standsForTheDialog: Bool {

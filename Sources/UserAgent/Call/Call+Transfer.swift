@@ -43,11 +43,8 @@ extension Call {
         return target
     }
 
-    mutating func add(_ target: SIPURI, to request: inout Request, on flow: Flow) {
+    mutating func add(_ target: SIPURI, to request: inout Request) {
         transfer?.isAsked = true
-        request.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
-        request.headers.appendAllow()
-        request.headers.appendSupported()
         request.headers.append(.referTo, NameAddress(target).description)
         request.headers.append(.referredBy, NameAddress(account.uri.addressOfRecord).description)
     }
@@ -119,8 +116,7 @@ extension Call {
         leg?.waiting.append(.notify(Referral.Progress(status: status, reason: reason, id: referral.id)))
     }
 
-    func add(_ progress: Referral.Progress, to request: inout Request, on flow: Flow) {
-        request.headers.append(.contact, NameAddress(account.contact(on: flow)).description)
+    func add(_ progress: Referral.Progress, to request: inout Request) {
         request.headers.append(.event, "refer" + (progress.id.map { ";id=\($0)" } ?? ""))
         request.headers.append(
             .subscriptionState, progress.isFinal ? "terminated;reason=noresource" : "active;expires=180")
