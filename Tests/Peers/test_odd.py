@@ -29,8 +29,8 @@ class Odd(DoorTest):
         self.assertEqual(door.seen("call", state="incoming"), [], "none of them made it ring")
 
     def test_odd_calls(self):
-        door = self.door(self.listed(auto_answer="always"))
-        for scenario in ("call", "late_offer", "held_by_reinvite"):
+        door = self.door(self.listed(auto_answer="always", auto_answer_after="300ms"))
+        for scenario in ("call", "late_offer", "held_by_reinvite", "reliable_caller", "refreshing_caller", "short_timer"):
             with self.subTest(scenario):
                 self.sipp(scenario, extra=("-d", "500")).run()
                 door.wait_quiet()
@@ -64,6 +64,23 @@ class Odd(DoorTest):
         self.assertEqual([call["state"] for call in door.calls()], ["talking"], "the first goes on")
         door.do("hangup")
         target.finish(40)
+
+    def test_targets_that_talk_before_they_answer(self):
+        for scenario in ("reliable_target", "forks_early"):
+            with self.subTest(scenario):
+                target, door = self.dials(scenario)
+                door.wait_event("call", state="early")
+                door.wait_call("talking")
+                door.do("hangup")
+                target.finish(20)
+                door.wait_quiet()
+                door.stop()
+
+    def test_a_target_that_names_others(self):
+        target, door = self.dials("redirecting_target")
+        door.wait_call("talking")
+        door.do("hangup")
+        target.finish(20)
 
     def test_a_target_that_only_rings(self):
         target, door = self.dials("rings_for_ever")

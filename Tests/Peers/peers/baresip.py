@@ -102,6 +102,9 @@ class Baresip:
     def resume(self):
         return self.command("resume")
 
+    def transfer(self, uri):
+        return self.command("transfer", uri)
+
     def send_digits(self, digits):
         for digit in digits:
             self.command("sndcode", digit)

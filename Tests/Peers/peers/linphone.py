@@ -148,6 +148,9 @@ domain={registrar.address}
     def resume(self, call=1):
         return self.command(f"call-resume {call}")
 
+    def transfer(self, uri, call=1):
+        return self.command(f"call-transfer {call} {uri}")
+
     def send_digits(self, digits):
         for digit in digits:
             self.command(f"dtmf {digit}")
