@@ -119,7 +119,10 @@ let package = Package(
         tests("APITests", ["Primitives", "API", "EventLoop", "Network", "CLinux"]),
         tests(
             "ApplianceTests",
-            ["Primitives", "Configuration", "Appliance", "EventLoop", "Network", "GPIO", "API", "CLinux"]),
+            [
+                "Primitives", "Configuration", "SIP", "UserAgent", "Appliance", "EventLoop", "Network", "GPIO", "API",
+                "CLinux",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

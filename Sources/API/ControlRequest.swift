@@ -4,6 +4,10 @@ internal import Primitives
 /// script or a browser.
 package enum ControlRequest: Equatable, Sendable {
     case status
+    /// Why the accounts are not registered, and why the last calls went as they did.
+    case explain
+    /// The last calls.
+    case history
     case press(button: String, for: Duration?)
     case dial(target: String, via: String?, headers: [String])
     /// Acts on the call named, else on the one that the word can apply to.
@@ -94,6 +98,8 @@ extension ControlRequest {
     package var message: ControlMessage {
         switch self {
         case .status: return ControlMessage("GET", "/v1/status")
+        case .explain: return ControlMessage("GET", "/v1/explain")
+        case .history: return ControlMessage("GET", "/v1/calls")
         case .press(let button, let time):
             return .post(["buttons", button, "press"], .members(["for": time.map { .number($0.inSeconds) }]))
         case .dial(let target, let via, let headers):
@@ -130,8 +136,12 @@ extension ControlRequest {
         guard parts.first == "v1" else { throw .noSuchPath }
         parts.removeFirst()
         if message.method == "GET" {
-            guard parts == ["status"] else { throw .noSuchPath }
-            self = .status
+            switch parts {
+            case ["status"]: self = .status
+            case ["explain"]: self = .explain
+            case ["calls"]: self = .history
+            default: throw .noSuchPath
+            }
             return
         }
         guard message.method == "POST" else { throw .methodNotAllowed }

@@ -68,15 +68,54 @@ extension Appliance {
         switch event {
         case .account(let status): accountChanged(status)
         case .incoming(let call):
-            callRecords[call.call] = CallRecord(name: call.callerName)
+            callRecords[call.call] = CallRecord(account: call.account, name: call.callerName)
             take(.intercom(.incoming(call)))
         case .call(let status): callChanged(status)
         case .transfer(let status): callTransferred(status)
         case .digit(let call, let digit):
             if let signal = DTMFSignal(character: digit) { received(signal, .info, callNumber: call.number) }
+        case .phone(let phone, let state): take(.intercom(.phone(phone, state)))
+        case .messages(let account, let summary): messagesChanged(of: account, summary)
+        case .message(let message): received(message)
+        case .refused(let call): refused(call)
         case .note(let note): log(note)
         case .heard(let message, let flow): trace(message.serialized(), flow, "from")
         }
+    }
+
+    private func messagesChanged(of account: String, _ summary: MessageSummary) {
+        publish(
+            "messages",
+            [
+                "account": .string(account), "waiting": .bool(summary.isWaiting),
+                "new": summary.new.map { .integer($0) }, "old": summary.old.map { .integer($0) },
+            ])
+        journal.log(
+            .sip, .info, "account \(account): \(summary.isWaiting ? "messages wait" : "no messages wait")",
+            .account(account))
+        take(.intercom(.messages(account: account, summary.isWaiting)))
+    }
+
+    /// A text is an event, for whoever follows; its words stay out of the log.
+    private func received(_ message: TextMessage) {
+        publish(
+            "message",
+            [
+                "account": .string(message.account), "from": .string(message.from.description),
+                "from-name": message.fromName.isEmpty ? nil : .string(message.fromName), "text": .string(message.text),
+            ])
+        journal.log(
+            .sip, .notice, "message of \(message.text.utf8.count) octets from \(message.from)",
+            .account(message.account))
+    }
+
+    /// Dropped calls are scanners' work: the log shows them to who looks for them only.
+    private func refused(_ call: RefusedCall) {
+        history.refused(call, at: loop.wallClock)
+        let what = call.code.map { "refused with \($0)" } ?? "dropped"
+        journal.log(
+            .sip, call.code == nil ? .debug : .notice,
+            "call from \(call.caller) at \(call.source) for \(call.uri) \(what): \(call.why)")
     }
 
     private func accountChanged(_ status: AccountStatus) {
@@ -119,6 +158,7 @@ extension Appliance {
             case .debug: .debug
             }
         if let call = note.call {
+            history.decided(note.text, about: call, at: loop.wallClock)
             journal.log(.sip, level, "call \(call): \(note.text)", .call(call.description))
         } else if let account = note.account {
             journal.log(.sip, level, "account \(account): \(note.text)", .account(account))

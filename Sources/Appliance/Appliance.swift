@@ -78,6 +78,7 @@ package final class Appliance {
     /// TCP connections on their way, by number.
     var connecting: [UInt64: ConnectID] = [:]
     var sound = SoundState()
+    var history = CallHistory()
     var callRecords: [UserAgent.CallKey: CallRecord] = [:]
     var clockWatch: ClockWatch?
     var certificates = CertificateDates()

@@ -27,6 +27,8 @@ package struct AccountSettings: Equatable, Sendable {
     package var tlsKey: String?
     /// Whether the account is registered at all.
     package var registers = true
+    /// A button whose line is a switch: the account is registered only while it is pressed; nil: always.
+    package var registerWhile: String?
     /// Always asked for whole, never what was last granted. Whole seconds.
     package var expires = Duration.seconds(600)
     /// At most one account has it; `Configuration.defaultAccount` knows the rest of the rule.
@@ -35,7 +37,11 @@ package struct AccountSettings: Equatable, Sendable {
     /// Empty: no caller is named.
     package var autoAnswerFrom: [CallerPattern] = []
     package var autoAnswerAfter = Duration.zero
+    /// A beep and half a second of muted microphone where a call is answered by itself.
+    package var autoAnswerTone = true
     package var acceptFrom = AcceptFrom.registrar
+    /// Callers beside the registrar must know the account's password (A5).
+    package var challenge = false
     /// In the order of preference; never empty, none twice.
     package var codecs = CodecName.allCases
     package var dtmf = DTMFChoice.auto
@@ -53,6 +59,8 @@ package struct AccountSettings: Equatable, Sendable {
     package var catchAll = false
     /// Further users that are this account.
     package var aliases: [String] = []
+    package var forwarding = Forwarding()
+    package var mwi = MessageWaiting.unsolicited
     /// A WAV file for calls to this account; nil: as `[ringer]` says, like the two that follow.
     package var ringSound: String?
     package var ringDevice: SoundDevice?
@@ -75,6 +83,9 @@ package struct AccountSettings: Equatable, Sendable {
             $0.1?.lowercasedASCII.hasPrefix("sips:") ?? false
         }.map(\.0)
     }
+
+    /// Registered from the start, and not when a switch says so.
+    package var registersByItself: Bool { registers && registerWhile == nil }
 
     /// Nil: the account has no password. A configuration that was read has at most one source.
     package var passwordSource: PasswordSource? {
@@ -122,6 +133,34 @@ package enum TransferPermission: Hashable, Sendable {
     case nobody
     case everybody
     case callers([CallerPattern])
+}
+
+/// Where callers are sent instead of being answered: SIP URIs; nil: nowhere.
+package struct Forwarding: Equatable, Sendable {
+    package struct NoAnswer: Equatable, Sendable {
+        package var after: Duration
+        package var uri: String
+
+        package init(after: Duration, uri: String) {
+            self.after = after
+            self.uri = uri
+        }
+    }
+    package var always: String?
+    /// While another call goes on that `second-call` protects.
+    package var busy: String?
+    package var noAnswer: NoAnswer?
+
+    package init() {}
+}
+
+/// Whether it is told that messages wait in the account's mailbox.
+package enum MessageWaiting: String, CaseIterable, Sendable {
+    case no
+    /// When the registrar tells it unasked.
+    case unsolicited
+    /// The registrar is asked to tell it.
+    case subscribe
 }
 
 /// The user of the Contact that is registered.

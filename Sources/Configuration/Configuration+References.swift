@@ -45,6 +45,16 @@ extension Configuration {
                 let message = "sips needs transport = tls or auto, not \(account.transport.rawValue)"
                 context.fault(context.place(of: section, key), section, key, message)
             }
+            if let name = account.registerWhile, !buttons.contains(where: { $0.name == name }) {
+                context.fault(
+                    context.place(of: section, "register-while"), section, "register-while",
+                    "no button is named \"\(name.shortened)\"\(name.hint(of: buttons.map(\.name)))")
+            }
+            let forward = account.forwarding
+            if [forward.always, forward.busy, forward.noAnswer?.uri].contains(account.uri) {
+                context.fault(
+                    context.place(of: section, "forward"), section, "forward", "leads back to the account itself")
+            }
             let sources = ["password", "password-file", "credential"].filter { context.isSet(section, $0) }
             if sources.count > 1, let last = sources.last {
                 let message = "only one of \(sources.joined(separator: ", ")) may be set"
@@ -62,6 +72,14 @@ extension Configuration {
         for group in groups {
             let section = SectionName(kind: "group", name: group.name)
             for target in group.targets { names.check(target, section, "targets", &context) }
+        }
+        for led in leds {
+            guard let watch = led.watch else { continue }
+            let section = SectionName(kind: "led", name: led.name)
+            names.check(watch, section, "watch", &context)
+            if case .name(let name) = watch.destination, group(named: name) != nil {
+                context.fault(context.place(of: section, "watch"), section, "watch", "a group cannot be watched")
+            }
         }
         for button in buttons {
             let section = SectionName(kind: "button", name: button.name)

@@ -13,18 +13,40 @@ extension Configuration {
             default: break
             }
             checkTLS(account, section, &context)
+            if account.registerWhile != nil, !account.registers {
+                context.warn(section, "register-while", "does nothing while register is no")
+            }
+            if account.challenge, account.acceptFrom == .registrar {
+                context.warn(section, "challenge", "does nothing while accept-from is registrar")
+            }
+            if account.challenge, account.passwordSource == nil {
+                context.warn(section, "challenge", "nobody but the registrar can call: the account has no password")
+            }
         }
         for button in buttons {
             let section = SectionName(kind: "button", name: button.name)
-            if button.actions.allSatisfy({ $0.action == .nothing }) {
+            if button.actions.allSatisfy({ $0.action == .nothing }),
+                !accounts.contains(where: { $0.registerWhile == button.name })
+            {
                 context.warn(section, nil, "the button does nothing: no action is set")
             }
             if button.hold == nil, context.isSet(section, "hold-time") {
                 context.warn(section, "hold-time", "does nothing without hold")
             }
         }
-        for led in leds where led.patterns.isEmpty {
-            context.warn(SectionName(kind: "led", name: led.name), nil, "the LED stays dark: no state has a pattern")
+        for led in leds {
+            let section = SectionName(kind: "led", name: led.name)
+            if led.watch != nil {
+                for state in LEDState.allCases
+                where led.patterns[state] != nil && ![.idle, .ringing, .talking].contains(state) {
+                    context.warn(section, state.rawValue, "does nothing beside watch")
+                }
+            } else if led.patterns.isEmpty {
+                context.warn(section, nil, "the LED stays dark: no state has a pattern")
+            }
+            if led.patterns[.messages] != nil, accounts.allSatisfy({ $0.mwi == .no }) {
+                context.warn(section, "messages", "does nothing while no account has mwi")
+            }
         }
         for door in doors {
             let section = SectionName(kind: "door", name: door.name)

@@ -23,6 +23,7 @@ package struct NetworkSettings: Equatable, Sendable {
     /// At least an even port and the odd one after it.
     package var rtpPorts: ClosedRange<UInt16> = 16384...16483
     package var ipv6 = true
+    package var userAgent = true
 
     package init() {}
 }

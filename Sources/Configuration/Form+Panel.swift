@@ -48,6 +48,13 @@ extension Form<DialTarget> {
     }
 }
 
+extension Form<DialTarget> {
+    /// As a target; that it is no group is checked when all names are known.
+    static let watched = Form(
+        "contact or SIP URI, [via ACCOUNT]", write: Form.target.write,
+        read: { (text: String) throws(Mismatch) in try Form.target.read(text) })
+}
+
 extension Form<Action> {
     static let action = Form(
         "dial TARGET [via ACCOUNT], answer, hangup, answer-or-hangup, open DOOR, mute, volume +N, volume -N, none",

@@ -4,6 +4,8 @@ package enum LEDState: String, CaseIterable, Sendable {
     case talking, ringing, calling, fault
     /// An account that should be registered is not.
     case unregistered
+    /// Messages wait in the mailbox of an account.
+    case messages
     /// Every account that should be registered is.
     case registered
     /// Holds always.

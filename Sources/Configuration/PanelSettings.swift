@@ -34,6 +34,9 @@ package struct LEDSettings: Equatable, Sendable {
     package var line: LineReference
     /// The level that means lit.
     package var active = ActiveLevel.high
+    /// A phone, a contact or a URI, of which it shows whether it is `idle`, `ringing` or `talking`, instead of what
+    /// the appliance does; nil: none.
+    package var watch: DialTarget?
     /// What to show for each state that this LED shows; a state without an entry passes to the next.
     package var patterns: [LEDState: LEDPattern] = [:]
 

@@ -14,6 +14,7 @@ extension NetworkSettings {
         Key("sip-port", \.sipPort, .port, "The port of SIP over UDP and TCP"),
         Key("rtp-ports", \.rtpPorts, .ports, "The ports of media"),
         Key("ipv6", \.ipv6, .boolean, "Whether IPv6 is used"),
+        Key("user-agent", \.userAgent, .boolean, "Whether requests say that Portero sent them, and its version"),
     ]
 }
 
@@ -34,6 +35,7 @@ extension AccountSettings {
         Key("tls-certificate", \.tlsCertificate, .path, "Our own certificate with its chain, a PEM file"),
         Key("tls-key", \.tlsKey, .path, "Its key, a PEM file; empty: in the same file"),
         Key("register", \.registers, .boolean, "Whether the account is registered"),
+        Key("register-while", \.registerWhile, .name, "A button, as a switch: registered only while it is pressed"),
         Key(
             "expires", \.expires, .duration(.seconds(10) ... .seconds(604_800), example: "600s", whole: true),
             "How long a registration is asked to last"),
@@ -43,7 +45,11 @@ extension AccountSettings {
         Key(
             "auto-answer-after", \.autoAnswerAfter, .duration(.zero ... .seconds(60), example: "2s"),
             "How long such a call rings first"),
+        Key(
+            "auto-answer-tone", \.autoAnswerTone, .boolean,
+            "A beep, and half a second before the microphone opens, where a call is answered by itself"),
         Key("accept-from", \.acceptFrom, .acceptFrom, "Who may call at all, beside the registrar"),
+        Key("challenge", \.challenge, .boolean, "Callers beside the registrar must know the account's password"),
         Key("codecs", \.codecs, .list(.choice, unique: true), "Codecs in the order of preference"),
         Key("dtmf", \.dtmf, .choice, "How digits are sent"),
         Key(
@@ -61,6 +67,8 @@ extension AccountSettings {
         Key("contact-user", \.contactUser, .contactUser, "The user of the Contact that is registered"),
         Key("catch-all", \.catchAll, .boolean, "Takes calls from its registrar whose Request-URI names no account"),
         Key("aliases", \.aliases, .list(.user, unique: true), "Further users that are this account"),
+        Key("forward", \.forwarding, .forwarding, "Where its callers are sent instead (302)"),
+        Key("mwi", \.mwi, .choice, "Whether it is told that messages wait: not, as the registrar tells, or asked for"),
         Key("ring-sound", \.ringSound, .path, "A WAV file for its calls; empty: as [ringer] says"),
         Key("ring-device", \.ringDevice, .device, "Where its calls ring; empty: as [ringer] says"),
         Key("ring-volume", \.ringVolume, .integer(0...100), "How loud its calls ring; empty: as [ringer] says"),
@@ -116,6 +124,7 @@ extension LEDSettings {
         [
             Key("line", \.line, .line, isRequired: true, "The line of the LED"),
             Key("active", \.active, .choice, "The level that means lit"),
+            Key("watch", \.watch, .watched, "A phone whose state it shows: idle off, ringing blink, talking on"),
         ]
         + LEDState.allCases.map { state in
             Key(state.rawValue, \.patterns[state], .pattern, "The pattern while \(state.summary)")
@@ -131,6 +140,7 @@ extension LEDState {
         case .calling: "an outgoing call is tried"
         case .fault: "something is wrong"
         case .unregistered: "an account that should be registered is not"
+        case .messages: "messages wait in the mailbox of an account"
         case .registered: "all accounts are registered"
         case .idle: "nothing else holds"
         }

@@ -19,14 +19,21 @@ extension Intercom {
             calls[call.call] = leg
             return succeed(former, by: call.call)
         }
+        let forwarding = forwarding(of: call.account)
+        if forwarding.always != nil {
+            calls[call.call] = leg
+            if forward(call.call, to: forwarding.always, "always", &out) { return }
+        }
         if !others.isEmpty, configuration.call.secondCall == .busy {
+            calls[call.call] = leg
+            if forward(call.call, to: forwarding.busy, "busy", &out) { return }
             leg.isEnding = true
             calls[call.call] = leg
             out.append(.reject(call.call, code: 486))
             return note(.notice, call.call, "refused as busy (second-call = busy)", &out)
         }
         leg.isWaiting = others.contains(where: \.isAnswered) && configuration.call.secondCall == .wait
-        leg.ringsUntil = now + configuration.call.ringFor
+        leg.ringsUntil = now + (forwarding.noAnswer?.after ?? configuration.call.ringFor)
         if let until = armedUntil, now < until {
             armedUntil = nil
             leg.answersAt = now
@@ -90,9 +97,12 @@ extension Intercom {
             if let answersAt = leg.answersAt, now >= answersAt {
                 calls[leg.call]?.answersAt = nil
                 calls[leg.call]?.ringsUntil = nil
+                note(.notice, leg.call, "answered by itself", &out)
                 out.append(.answer(leg.call, byItself: true))
             } else if let until = leg.ringsUntil, now >= until {
+                if forward(leg.call, to: forwarding(of: leg.account).noAnswer?.uri, "no-answer", &out) { continue }
                 calls[leg.call]?.isEnding = true
+                note(.notice, leg.call, "nobody answered within ring-for", &out)
                 out.append(.reject(leg.call, code: configuration.call.ringTimeoutCode))
             } else if let until = leg.talksUntil, now >= until {
                 note(.notice, leg.call, "ended after max-duration", &out)
@@ -166,15 +176,18 @@ extension Intercom {
             let call = try find(call, "answer") { $0.state == .incoming }
             calls[call]?.answersAt = nil
             calls[call]?.ringsUntil = nil
+            note(.info, call, "answered here", &out)
             out.append(.answer(call, byItself: false))
             refreshRinging(at: now, &out)
         case .reject(let call, let code):
             let call = try find(call, "reject") { $0.state == .incoming }
             calls[call]?.isEnding = true
+            note(.info, call, "rejected here with \(code)", &out)
             out.append(.reject(call, code: code))
             refreshRinging(at: now, &out)
         case .hangUp(let call):
             let call = try find(call, "hang up") { _ in true }
+            note(.info, call, "hung up here", &out)
             if let attempt = calls[call]?.attempt {
                 end(attempt, .normal, at: now, &out)
             } else {

@@ -16,6 +16,12 @@ package struct Intercom {
     var nextAttempt = 1
     var accountStates: [String: AccountStatus.State] = [:]
     var hasFault = false
+    /// Accounts with a switch, and where it stood last.
+    var switches: [String: Bool] = [:]
+    /// Watched phones of which something is known.
+    var phones: [WatchedPhone: PhoneState] = [:]
+    /// Accounts in whose mailboxes messages wait.
+    var accountsWithMessages: Set<String> = []
     var lockOut: LockOut
     /// Codes are shut off, as was told last.
     var isLockedOut = false
@@ -35,9 +41,9 @@ package struct Intercom {
         lights = configuration.leds.map { Light($0, at: now) }
         doors = configuration.doors.map { Door($0) }
         for account in configuration.accounts {
-            accountStates[account.name] = account.registers ? .unregistered : .disabled
+            accountStates[account.name] = account.registersByItself ? .unregistered : .disabled
         }
-        for index in lights.indices { _ = lights[index].show(states, at: now) }
+        showInitialLights(at: now)
     }
 
     /// When `deadlineReached` is next due; nil while nothing is pending.
@@ -60,6 +66,9 @@ package struct Intercom {
         case .call(let status): changed(status, at: now, &out)
         case .transfer(let status): transferred(status, at: now, &out)
         case .digit(let call, let digit, let source): self.digit(digit, in: call, by: source, at: now, &out)
+        case .phone(let phone, let state): phones[phone] = state
+        case .messages(let account, let wait):
+            if wait { accountsWithMessages.insert(account) } else { accountsWithMessages.remove(account) }
         case .fault(let stands): hasFault = stands
         case .muted(let call, let muted): calls[call]?.isMuted = muted
         case .configure(let configuration): configure(configuration, at: now, &out)
@@ -67,6 +76,7 @@ package struct Intercom {
         case .deadlineReached: break
         }
         deadlinesReached(at: now, &out)
+        followSwitches(&out)
         showLights(at: now, &out)
     }
 
@@ -97,6 +107,7 @@ package struct Intercom {
             }
         }
         if hasFault { states.insert(.fault) }
+        if !accountsWithMessages.isEmpty { states.insert(.messages) }
         let registering = accountStates.values.filter { $0 != .disabled }
         if registering.contains(where: { $0 != .registered }) {
             states.insert(.unregistered)
@@ -106,10 +117,15 @@ package struct Intercom {
         return states
     }
 
+    private mutating func showInitialLights(at now: Instant) {
+        let states = states
+        for index in lights.indices { _ = lights[index].show(holding(for: lights[index], states), at: now) }
+    }
+
     private mutating func showLights(at now: Instant, _ out: inout [IntercomOutput]) {
         let states = states
         for index in lights.indices {
-            let isNews = lights[index].show(states, at: now)
+            let isNews = lights[index].show(holding(for: lights[index], states), at: now)
             if let deadline = lights[index].deadline, now >= deadline { lights[index].step(at: now) }
             let light = lights[index]
             if light.isLit != light.isSaidLit {
@@ -146,9 +162,12 @@ package struct Intercom {
             light.configure(settings, at: now)
             return light
         }
+        accountsWithMessages.formIntersection(new.accounts.lazy.filter { $0.mwi != .no }.map(\.name))
+        let watched = Self.watchedPhones(of: new)
+        phones = phones.filter { watched.contains($0.key) }
         accountStates = accountStates.filter { state in new.accounts.contains { $0.name == state.key } }
         for account in new.accounts where accountStates[account.name] == nil {
-            accountStates[account.name] = account.registers ? .unregistered : .disabled
+            accountStates[account.name] = account.registersByItself ? .unregistered : .disabled
         }
         configuration = new
     }
@@ -170,8 +189,8 @@ package struct Intercom {
         lockOut.until.flatMap { $0 > now ? $0 - now : nil }
     }
 
-    package var lightStatuses: [(name: String, line: LineReference, state: LEDState?, lit: Bool)] {
-        lights.map { ($0.settings.name, $0.settings.line, $0.state, $0.isLit) }
+    package var lightStatuses: [(name: String, line: LineReference, watch: DialTarget?, state: LEDState?, lit: Bool)] {
+        lights.map { ($0.settings.name, $0.settings.line, $0.settings.watch, $0.state, $0.isLit) }
     }
 
     package var buttonStatuses: [(name: String, line: LineReference, pressed: Bool)] {

@@ -1,5 +1,6 @@
 package import Configuration
 package import Primitives
+package import SIP
 package import UserAgent
 
 /// What happens to the door station: lines, calls, digits, requests, time.
@@ -14,6 +15,10 @@ package enum IntercomInput: Sendable {
     case transfer(TransferStatus)
     /// A digit of the far side, in a confirmed call.
     case digit(CallKey, digit: UInt8, by: DigitSource)
+    /// What a watched phone does; nil: nobody knows.
+    case phone(WatchedPhone, PhoneState?)
+    /// Whether messages wait in the mailbox of an account.
+    case messages(account: String, Bool)
     /// Whether any fault stands, for the LEDs.
     case fault(Bool)
     case muted(CallKey, Bool)
@@ -35,6 +40,10 @@ package enum IntercomOutput: Sendable {
     /// `byItself`: with a beep and half a second of muted microphone (I2).
     case answer(CallKey, byItself: Bool)
     case reject(CallKey, code: Int)
+    /// The caller is sent to this URI instead.
+    case redirect(CallKey, to: SIPURI)
+    /// The account's switch is on or off: it registers, or its registration is taken away.
+    case register(account: String, Bool)
     case hangUp(CallKey, HangUpReason)
     case hold(CallKey)
     case resume(CallKey)

@@ -16,7 +16,14 @@ package struct Light: Sendable {
         since = now
     }
 
-    private var pattern: LEDPattern { state.flatMap { settings.patterns[$0] } ?? .off }
+    /// Of a light that watches a phone, where its settings say nothing else.
+    private static let watchPatterns: [LEDState: LEDPattern] = [.idle: .off, .ringing: .blink, .talking: .on]
+
+    private func pattern(of state: LEDState) -> LEDPattern? {
+        settings.patterns[state] ?? (settings.watch == nil ? nil : Self.watchPatterns[state])
+    }
+
+    private var pattern: LEDPattern { state.flatMap { pattern(of: $0) } ?? .off }
 
     /// When the LED next changes by its pattern; nil: never.
     package private(set) var deadline: Instant?
@@ -24,7 +31,7 @@ package struct Light: Sendable {
     /// Shows the first of the states that hold (in the order of `LEDState`) for which there is a pattern.
     /// - Returns: whether another state is shown than before.
     package mutating func show(_ holding: Set<LEDState>, at now: Instant) -> Bool {
-        let shown = LEDState.allCases.first { holding.contains($0) && settings.patterns[$0] != nil }
+        let shown = LEDState.allCases.first { holding.contains($0) && pattern(of: $0) != nil }
         if shown == state { return false }
         state = shown
         since = now

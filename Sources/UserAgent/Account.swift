@@ -24,6 +24,8 @@ package struct Account: Equatable, Sendable {
     package var tls = TLSSettings()
     /// No: calls are made and taken without a registration.
     package var registers = true
+    /// It registers when it is told to, not by itself: a switch decides.
+    package var waitsForSwitch = false
     /// What is asked for, always this and never what was granted last; seconds.
     package var expires: UInt32 = 600
     package var autoAnswer: AutoAnswer = .never
@@ -31,6 +33,8 @@ package struct Account: Equatable, Sendable {
     package var autoAnswerFrom: [CallerPattern] = []
     package var autoAnswerAfter: Duration = .zero
     package var acceptFrom: AcceptFrom = .registrar
+    /// Whoever calls from outside the registered flow must know the password (A5).
+    package var challenges = false
     /// In order of preference.
     package var codecs: [AudioCodec] = [.opus, .g722, .pcma, .pcmu]
     /// What we send at most with Opus, bits a second.
@@ -52,6 +56,12 @@ package struct Account: Equatable, Sendable {
     package var catchAll = false
     /// Further users that are this account.
     package var aliases: [String] = []
+    /// What stands in Contacts instead of an address, where the registrar gave one and its proxies find it (RFC 5627).
+    package var gruu: SIPURI?
+    /// The registrar has agreed to outbound: requests in dialogs come along the flow (RFC 5626).
+    package var usesOutbound = false
+    /// Whether the state of the mailbox is told of.
+    package var mwi: MessageWaiting = .unsolicited
 
     package init(
         name: String, uri: SIPURI, authUser: String, password: Password, registrar: SIPURI, contactUser: String
@@ -69,7 +79,8 @@ package struct Account: Equatable, Sendable {
         uri != other.uri || displayName != other.displayName || authUser != other.authUser
             || password != other.password || registrar != other.registrar || outboundProxy != other.outboundProxy
             || transport != other.transport || tls != other.tls || registers != other.registers
-            || expires != other.expires || contactUser != other.contactUser
+            || waitsForSwitch != other.waitsForSwitch || expires != other.expires
+            || contactUser != other.contactUser
     }
 }
 

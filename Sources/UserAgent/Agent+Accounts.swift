@@ -49,7 +49,9 @@ extension Agent {
         }
         addAccounts(added, at: now)
         requester.keepCredentials(of: registrations.values.lazy.map(\.account))
+        challengers = challengers.filter { names.contains($0.key) }
         wantSources(at: now)
+        wantSubscriptions(at: now)
     }
 
     /// Takes the binding away, and the registration when that is done or takes too long.
@@ -97,6 +99,7 @@ extension Agent {
         stopBy = now + Self.stopLimit
         unregisterAt = now + Self.goodbyeLimit
         for key in calls.keys.sorted() { tell(key, .hangUp(.shutdown), at: now) }
+        endSubscriptions(at: now)
         goOnStopping(at: now)
     }
 
@@ -142,6 +145,8 @@ extension Agent {
                 requester.abandon(id, &wire, &connections)
             case .changed: changed.insert(key)
             case .note(let level, let text): wire.note(level, account: registrations[key]?.account.name, text)
+            case .probe(let request, let path):
+                if let account = registrations[key]?.account { send(request, for: account, path, at: now) }
             case .finished: removed(key, at: now)
             }
         }
@@ -158,14 +163,18 @@ extension Agent {
         isTrustStale = true
         var wanted: [Flow: Duration] = [:]
         var streams: [Flow] = []
+        var asked: Set<Flow> = []
         for registration in registrations.values {
             guard let flow = registration.flow, registration.account.registers else { continue }
             if flow.transport.isStream {
                 streams.append(flow)
             } else if registration.account.keepAlive > .zero {
-                wanted[flow] = min(wanted[flow] ?? registration.account.keepAlive, registration.account.keepAlive)
+                let interval = min(registration.account.keepAlive, registration.flowTimer ?? .seconds(3600))
+                wanted[flow] = min(wanted[flow] ?? interval, interval)
+                if registration.usesOutbound { asked.insert(flow) }
             }
         }
+        probes.keep(asked)
         keepAlives.keep(wanted, at: now, random: &wire.random)
         connections.keep(streams, at: now, &wire)
     }
@@ -180,11 +189,12 @@ extension Account {
 }
 
 extension AccountStatus {
-    /// Equal but for the times that every refresh moves.
+    /// Equal but for the times that every refresh moves, and the steps on its way.
     fileprivate func isSame(as other: AccountStatus) -> Bool {
         var other = other
         other.expiresAt = expiresAt
         other.nextAttempt = nextAttempt
+        other.step = step
         return self == other
     }
 }

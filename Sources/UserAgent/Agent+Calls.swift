@@ -33,7 +33,7 @@ extension Agent {
         }
         var outputs: [Call.Output] = []
         let call = Call(
-            dialling: order, for: registration.account, routes: registration.routes,
+            dialling: order, for: registration.dialogAccount, routes: registration.routes,
             flow: registration.leads(to: order.uri) ? registration.flow : nil, capabilities: callCapabilities(),
             at: now, &outputs)
         add(call)
@@ -62,15 +62,14 @@ extension Agent {
     ) {
         let account = choice.account
         let caller = AssertedCaller(request, standing: choice.standing)
+        let (decision, why) = account.answer(request, caller: caller, standing: choice.standing)
         let key = capabilities.numbering.next()
         let call: Call
         let answer: IncomingCall.Answer
         let replaced: CallKey?
         do throws(Call.Refusal) {
-            guard let allowed = account.answer(request, caller: caller, standing: choice.standing) else {
-                throw Call.Refusal(status: 403, text: "it insists on being answered by itself")
-            }
-            answer = allowed
+            guard let decision else { throw Call.Refusal(status: 403, text: why) }
+            answer = decision
             replaced = try replacedCall(by: request, for: account)
             call = try Call(
                 answering: request, transaction, on: flow, as: key, for: account, caller: caller.uri,
@@ -79,19 +78,18 @@ extension Agent {
                 calls.count < Self.callLimit
             else {
                 capabilities.releasePort(key)
-                throw Call.Refusal(status: 486, text: "too many calls")
+                throw Call.Refusal(status: 486, text: "there are \(settings.maxCalls) calls already")
             }
         } catch {
             var response = request.response(error.status)
             response.headers = error.headers
-            wire.note(.notice, account: account.name, "call from \(caller.uri) refused: \(error.text)")
+            tellRefused(request, flow, account: account.name, code: error.status, error.text)
             return respond(transaction, response, at: now)
         }
         add(call)
         invites[transaction] = key
         callFlows[key] = flow
-        wire.note(
-            .info, account: account.name, call: key, "call from \(caller.uri) for \(account.name) by \(choice.why)")
+        wire.note(.info, account: account.name, call: key, replaced == nil ? why : "takes the place of another call")
         var incoming = IncomingCall(
             call: key, account: account.name, why: choice.why, caller: caller.uri, callerName: caller.name,
             answer: answer)
@@ -107,7 +105,7 @@ extension Agent {
         let dialog = DialogKey(callID: request.callID, localTag: request.to.tag ?? "")
         if let key = dialogs[dialog] {
             let registration = calls[key].flatMap { current[$0.account.name] }
-            let isServer = registration.map { trust.isServer(flow.remote.address, of: $0) } ?? false
+            let isServer = registration.map { trust.serves($0, flow) } ?? false
             tell(key, .request(request, transaction, flow, isServer: isServer), at: now)
         } else if let transaction {
             respond(transaction, request.response(481), at: now)
@@ -184,7 +182,7 @@ extension Agent {
 
     /// The first INVITE goes on to the account's other servers where the first does not answer; a domain whose
     /// registrar is set goes there.
-    private func completed(_ path: RequestPath, for account: Account) -> RequestPath {
+    func completed(_ path: RequestPath, for account: Account) -> RequestPath {
         var path = path
         guard let registration = current[account.name].flatMap({ registrations[$0] }) else { return path }
         if let flow = path.flow {

@@ -11,6 +11,11 @@ extension Agent {
             return connections.received(octets, flow, isKnown: isKnown, at: now, &wire, &connectionEvents)
         }
         guard rates.admits(source, isKnown: isKnown, at: now) else { return }
+        heardOctets = octets.count
+        if octets.first.map({ $0 < 4 }) ?? false {
+            if probes.heard(octets, flow) { connectionEvents.append(.ended(flow, .other("another address"))) }
+            return
+        }
         do throws(ParseError) {
             if let message = try Message.parse(datagram: octets) { pass(message, flow, at: now) }
         } catch {
@@ -28,7 +33,19 @@ extension Agent {
     }
 
     private mutating func pass(_ message: Message, _ flow: Flow, at now: Instant) {
-        if case .request(let request) = message, !isWelcome(request, flow, at: now) { return }
+        if case .request(let request) = message, !isWelcome(request, flow, at: now) {
+            // In a dialog it is no call.
+            if request.to.tag == nil {
+                tellRefused(
+                    request, flow, account: nil, code: nil, "no account takes calls from \(flow.remote.address)")
+            }
+            return
+        }
+        if case .request(let request) = message, request.method == .options {
+            for key in Array(registrations.keys) where registrations[key]?.heard(request) == true {
+                changed.insert(key)
+            }
+        }
         wire.transactions.received(message, on: flow, at: now, &wire.said)
     }
 
@@ -96,7 +113,7 @@ extension Agent {
         switch best {
         case nil: return false
         case .flow: return true
-        case .listed, .anyone:
+        case .listed, .anyone, .authenticated:
             guard request.method == .invite || request.method == .options || best == .listed,
                 trust.account(for: request, from: flow) != nil
             else { return false }
@@ -108,6 +125,6 @@ extension Agent {
     private func isLargerThanItsRefusal(_ request: Request) -> Bool {
         // `received`, `rport` and a To tag come in addition.
         let addition = 96
-        return request.serialized().count >= request.response(481).serialized().count + addition
+        return heardOctets >= request.response(481).serialized().count + addition
     }
 }

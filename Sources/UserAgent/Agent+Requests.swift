@@ -10,12 +10,16 @@ extension Agent {
     ) {
         guard let transaction else { return dispatch(request, nil, flow, at: now) }
         if let refusal = refusal(of: request) { return respond(transaction, refusal, at: now) }
-        guard request.to.tag == nil else { return dispatch(request, transaction, flow, at: now) }
+        if request.to.tag != nil {
+            if request.method == .notify, notified(request, transaction, flow, at: now) { return }
+            return dispatch(request, transaction, flow, at: now)
+        }
         switch request.method {
-        case .invite, .options: break
+        case .invite, .options, .message: break
+        case .notify: return notifiedUnasked(request, transaction, flow, at: now)
         case .subscribe:
             var response = request.response(489)
-            response.headers.append(.allowEvents, "")
+            response.headers.appendAllowEvents()
             return respond(transaction, response, at: now)
         // Only in a call does anybody have us call (D14).
         case .refer: return respond(transaction, request.response(403), at: now)
@@ -24,20 +28,41 @@ extension Agent {
         guard request.uri.scheme == .sip || request.uri.scheme == .tel || request.uri.isSecured(by: flow) else {
             return respond(transaction, request.response(416), at: now)
         }
-        guard let choice = account(for: request, from: flow) else {
+        guard var choice = account(for: request, from: flow) else {
             wire.note(.info, "\(request.method) for \(request.uri) from \(flow.remote): no account")
+            tellRefused(request, flow, account: nil, code: 404, "\(request.uri) names no account")
             return respond(transaction, request.response(404), at: now)
         }
-        if let refusal = contentRefusal(of: request) { return respond(transaction, refusal, at: now) }
-        if request.method == .invite {
-            invited(request, transaction, flow, choice, at: now)
-        } else {
-            respond(transaction, capabilities(request, choice.account, flow), at: now)
+        if let refusal = contentRefusal(of: request) {
+            tellRefused(request, flow, account: choice.account.name, code: refusal.status, refusal.reason)
+            return respond(transaction, refusal, at: now)
+        }
+        guard authenticate(request, transaction, flow, &choice, at: now) else { return }
+        switch request.method {
+        case .invite: invited(request, transaction, flow, choice, at: now)
+        case .message: texted(request, transaction, choice, at: now)
+        default: respond(transaction, capabilities(request, choice.account, flow), at: now)
         }
     }
 
+    /// Refusals of unknown sources by UDP are sent once, and only if they are no larger than what came (SEC5).
     mutating func respond(_ transaction: ServerTransactionID, _ response: Response, at now: Instant) {
-        wire.transactions.respond(transaction, response, at: now, &wire.said)
+        if response.status >= 300, let flow = wire.transactions.flow(of: transaction), flow.transport == .udp,
+            !isKnown(flow.remote.address)
+        {
+            wire.transactions.respondOnce(transaction, response, limit: heardOctets, &wire.said)
+        } else {
+            wire.transactions.respond(transaction, response, at: now, &wire.said)
+        }
+    }
+
+    /// Says why a call never rang; of another request nothing.
+    mutating func tellRefused(_ request: Request, _ flow: Flow, account: String?, code: Int?, _ why: String) {
+        guard request.method == .invite else { return }
+        let call = RefusedCall(
+            account: account, caller: request.from.uri.addressOfRecord, uri: request.uri, source: flow.remote,
+            code: code, why: why)
+        wire.out.append(.event(.refused(call)))
     }
 
     // MARK: Checks
@@ -91,6 +116,7 @@ extension Agent {
         response.headers.appendAllow()
         response.headers.appendAccept()
         response.headers.append(.acceptEncoding, "identity")
+        response.headers.appendAllowEvents()
         response.headers.appendSupported()
         return response
     }
@@ -105,9 +131,9 @@ extension Agent {
     }
 
     /// The account that a request is for (SEC2); nil: none.
-    private func account(for request: Request, from flow: Flow) -> AccountChoice? {
+    func account(for request: Request, from flow: Flow) -> AccountChoice? {
         guard let choice = trust.account(for: request, from: flow),
-            let account = registrations[choice.key]?.account
+            let account = registrations[choice.key]?.dialogAccount
         else { return nil }
         return AccountChoice(account: account, standing: choice.standing, why: choice.why)
     }

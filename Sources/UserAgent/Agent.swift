@@ -11,6 +11,7 @@ package struct Agent {
         case registration(RegistrationKey)
         /// A call's request of this number.
         case call(CallKey, Int)
+        case subscription(SubscriptionKey)
         /// Composed beforehand; nobody asks what becomes of it.
         case composed(Request)
     }
@@ -51,9 +52,15 @@ package struct Agent {
     var referrals: [CallKey: CallKey] = [:]
     /// The flow that each call spoke along last.
     var callFlows: [CallKey: Flow] = [:]
+    var subscriptions: [SubscriptionKey: Subscription] = [:]
     var keepAlives = KeepAlives()
+    var probes = FlowProbes()
     var rates = RateLimits()
     var sources = SourceDirectory()
+    /// Of accounts that challenge, by name (A5).
+    var challengers: [String: Challenger] = [:]
+    /// Octets of the datagram that is being worked on: no refusal to a stranger is larger (SEC5).
+    var heardOctets = Int.max
     var trust = TrustTable()
     /// What `trust` is made of is another since it was made.
     var isTrustStale = true
@@ -81,16 +88,17 @@ package struct Agent {
         addAccounts(settings.accounts, at: now)
         wantSources(at: now)
         renewTrust()
+        wantSubscriptions(at: now)
     }
 
     /// When `deadlineReached` is next due; nil while nothing is pending.
     package var deadline: Instant? {
         if isStopped { return nil }
         return earliest(
-            stopBy, unregisterAt, keepAlives.deadline, sources.deadline, requester.deadline,
+            stopBy, unregisterAt, keepAlives.deadline, probes.deadline, sources.deadline, requester.deadline,
             connections.deadline,
             wire.transactions.deadline, registrationDeadlines.values.min(), callDeadlines.values.min(),
-            leaving.values.min())
+            leaving.values.min(), subscriptions.values.lazy.compactMap(\.deadline).min())
     }
 
     /// In the order of the configuration.
@@ -139,6 +147,7 @@ package struct Agent {
         case .ring(let key): tell(key, .ring, at: now)
         case .answer(let key): tell(key, .answer, at: now)
         case .reject(let key, let code): tell(key, .reject(code: code), at: now)
+        case .redirect(let key, let uri): tell(key, .redirect(uri), at: now)
         case .hangUp(let key, let reason): tell(key, .hangUp(reason), at: now)
         case .hold(let key): tell(key, .hold, at: now)
         case .resume(let key): tell(key, .resume, at: now)
@@ -153,13 +162,23 @@ package struct Agent {
         connections.deadlineReached(at: now, &wire, &connectionEvents)
         sources.deadlineReached(at: now, usesIPv6: settings.ipv6, &wire)
         for flow in keepAlives.takeDue(at: now, random: &wire.random) {
-            wire.send([0x0D, 0x0A, 0x0D, 0x0A], flow)
+            if probes.uses(flow) {
+                probes.ask(flow, at: now, &wire)
+            } else {
+                wire.send([0x0D, 0x0A, 0x0D, 0x0A], flow)
+            }
         }
+        for flow in probes.deadlineReached(at: now, &wire) { connectionEvents.append(.ended(flow, .timedOut)) }
         for key in registrationDeadlines.filter({ $0.value <= now }).keys.sorted() {
             update(key, at: now) { registration, _, out in registration.deadlineReached(at: now, &out) }
         }
         for key in callDeadlines.filter({ $0.value <= now }).keys.sorted() {
             tell(key, .deadlineReached, at: now)
+        }
+        for (key, subscription) in subscriptions where subscription.deadline.map({ $0 <= now }) ?? false {
+            update(key, at: now) { subscription, random, out in
+                subscription.deadlineReached(random: &random, at: now, &out)
+            }
         }
         for (key, until) in leaving where until <= now { removed(key, at: now) }
         goOnStopping(at: now)
@@ -185,6 +204,7 @@ package struct Agent {
                 let keys = changed
                 changed = []
                 sayStatuses(of: keys, at: now)
+                followAccounts(at: now)
             } else {
                 return
             }
@@ -253,6 +273,7 @@ package struct Agent {
             case .call(let key, let number):
                 callFlows[key] = flow
                 tell(key, .ready(number, flow, occasion), at: now)
+            case .subscription(let key): ready(key, id, flow, occasion, at: now)
             case .composed(let request):
                 requester.submit(id, request, at: now, &wire, &connections, &requestEvents)
             case nil: requester.abandon(id, &wire, &connections)
@@ -270,6 +291,11 @@ package struct Agent {
                 // More of a 2xx may come.
                 if !requester.awaitsMore(of: id) { forget(id, CallRequest(call: key, number: number)) }
                 tell(key, .final(number, response, sent: sent, flow), at: now)
+            case .subscription(let key):
+                owners[id] = nil
+                update(key, at: now) { subscription, random, out in
+                    subscription.answered(id, response, to: sent, random: &random, at: now, &out)
+                }
             case .composed, nil: owners[id] = nil
             }
         case .failed(let id, let failure):
@@ -281,6 +307,10 @@ package struct Agent {
             case .call(let key, let number):
                 callRequests[CallRequest(call: key, number: number)] = nil
                 tell(key, .failed(number, failure), at: now)
+            case .subscription(let key):
+                update(key, at: now) { subscription, random, out in
+                    subscription.failed(id, failure, random: &random, at: now, &out)
+                }
             case .composed, nil: break
             }
         }

@@ -7,12 +7,14 @@ package struct UserAgentSettings: Equatable, Sendable {
     package var accounts: [Account] = []
     /// `urn:uuid:…`, stable for the device (R1).
     package var instance: String
-    /// Product and version for User-Agent.
+    /// Product and version for User-Agent; empty: they are not told (SEC11).
     package var product = "Portero"
     /// At most so many calls at once; above: 486 (D16).
     package var maxCalls = 4
     /// Whether IPv6 addresses are used at all.
     package var ipv6 = true
+    /// Phones whose state is wanted as events.
+    package var watchedPhones: Set<WatchedPhone> = []
 
     package init(instance: String) { self.instance = instance }
 }
@@ -81,6 +83,8 @@ package enum UserAgentInput: Sendable {
     case ring(CallKey)
     case answer(CallKey)
     case reject(CallKey, code: Int)
+    /// Sends the caller elsewhere (302).
+    case redirect(CallKey, to: SIPURI)
     /// Ends a call in whatever state, by CANCEL, BYE or a refusal. `reason` goes into a Reason header.
     case hangUp(CallKey, HangUpReason)
     case hold(CallKey)
@@ -163,6 +167,13 @@ package enum UserAgentEvent: Sendable {
     case transfer(TransferStatus)
     /// By SIP INFO in a confirmed dialog.
     case digit(CallKey, digit: UInt8)
+    /// What a watched phone does now; nil: its server does not tell any more.
+    case phone(WatchedPhone, PhoneState?)
+    /// How the mailbox of an account stands.
+    case messages(account: String, MessageSummary)
+    case message(TextMessage)
+    /// A call was refused, or dropped, before anybody heard of it.
+    case refused(RefusedCall)
     /// For the log: something was survived or decided.
     case note(UserAgentNote)
     /// A whole message came along a stream: only while `Agent.tellsMessages` says so.
@@ -201,6 +212,8 @@ package struct AccountStatus: Equatable, Sendable {
     package var since: Instant
     /// The next REGISTER; there in every state but `disabled`.
     package var nextAttempt: Instant?
+    /// How far the registration is on its way, or where it failed; nil: it is registered, or not wanted.
+    package var step: RegistrationStep?
 
     package init(name: String, uri: String, state: State, since: Instant) {
         self.name = name
@@ -208,6 +221,21 @@ package struct AccountStatus: Equatable, Sendable {
         self.state = state
         self.since = since
     }
+}
+
+/// The way to a registration: its steps, in order.
+package enum RegistrationStep: String, Sendable {
+    /// The name of the server is looked up.
+    case name
+    /// The kernel is asked for the way there.
+    case route
+    case connection
+    /// Of a TLS server.
+    case certificate
+    /// Credentials are asked for and judged.
+    case challenge
+    /// Everything else that the registrar says, or does not.
+    case answer
 }
 
 /// A call that came in and passed every check.
@@ -234,6 +262,31 @@ package struct IncomingCall: Equatable, Sendable {
         self.caller = caller
         self.callerName = callerName
         self.answer = answer
+    }
+}
+
+/// A call that was refused, or dropped without an answer, before anybody heard of it.
+package struct RefusedCall: Equatable, Sendable {
+    /// nil: it names none, or its sender may reach none.
+    package var account: String?
+    /// As From says: nobody has asserted it.
+    package var caller: SIPURI
+    package var uri: SIPURI
+    package var source: SocketAddress
+    /// nil: dropped (SEC1).
+    package var code: Int?
+    /// A sentence without its end.
+    package var why: String
+
+    package init(
+        account: String?, caller: SIPURI, uri: SIPURI, source: SocketAddress, code: Int?, why: String
+    ) {
+        self.account = account
+        self.caller = caller
+        self.uri = uri
+        self.source = source
+        self.code = code
+        self.why = why
     }
 }
 

@@ -8,6 +8,8 @@ struct Invocation {
         case run, demo, probe, rest, version, help
         case check
         case status
+        case explain
+        case history
         case events
         case request(ControlRequest)
     }
@@ -29,6 +31,8 @@ struct Invocation {
           demo                         the whole appliance on loopback, nothing needed
           probe                        what this board has, and a configuration to start from
           status [--json]              accounts, calls, LEDs, doors, network, audio
+          explain [--json]             why accounts are not registered and calls not answered
+          history [--json]             the last calls
           events [--json]              follow events
           press BUTTON [--for TIME]    press a button
           dial TARGET [--via ACCOUNT] [--header 'Name: value']...
@@ -102,12 +106,14 @@ struct Invocation {
         func request(_ request: ControlRequest) -> Task { .request(request) }
         let call = operands.first
         switch command {
-        case "run", "demo", "probe", "rest", "version", "help", "status", "events", "reload", "answer", "hangup",
-            "hold",
-            "resume", "register", "unregister", "check", "reject":
+        case "run", "demo", "probe", "rest", "version", "help", "status", "explain", "history", "events", "reload",
+            "answer", "hangup", "hold", "resume", "register", "unregister", "check", "reject":
             try count(
-                0...(["run", "demo", "probe", "rest", "version", "help", "status", "events", "reload"]
-                    .contains(command) ? 0 : 1))
+                0...([
+                    "run", "demo", "probe", "rest", "version", "help", "status", "explain", "history", "events",
+                    "reload",
+                ]
+                .contains(command) ? 0 : 1))
         case "press", "dial", "open", "speaker", "network": try count(1...1)
         case "mute", "dtmf", "transfer", "log": try count(1...2)
         case "volume": try count(2...2)
@@ -121,6 +127,8 @@ struct Invocation {
         case "version": task = .version
         case "help": task = .help
         case "status": task = .status
+        case "explain": task = .explain
+        case "history": task = .history
         case "events": task = .events
         case "check":
             task = .check
@@ -174,7 +182,7 @@ struct Invocation {
             }
             task = request(.volume(of: control, level: level))
         }
-        if json, command != "status", command != "events" {
+        if json, !["status", "explain", "history", "events"].contains(command) {
             throw UsageError("\(command): --json does not belong here")
         }
         if stays, command != "demo" { throw UsageError("\(command): --stay does not belong here") }

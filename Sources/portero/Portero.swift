@@ -36,10 +36,12 @@ import Primitives
             write(Probe.text())
             return .done
         case .demo: return Demo.run(stays: invocation.stays) { write($0) } ? .done : .failed
-        case .status, .events, .request:
+        case .status, .explain, .history, .events, .request:
             let client = ControlClient(socket: socket(invocation, file))
             switch invocation.task {
-            case .status: return status(client, json: invocation.json)
+            case .status: return show(client, .status, statusText, json: invocation.json)
+            case .explain: return show(client, .explain, explainText, json: invocation.json)
+            case .history: return show(client, .history, historyText, json: invocation.json)
             case .events: return events(client, json: invocation.json)
             case .request(let request): return ask(client, request)
             default: return .usage
@@ -81,8 +83,10 @@ import Primitives
 
     // MARK: With one
 
-    private static func status(_ client: ControlClient, json: Bool) -> ExitCode {
-        send(client, .status) { document in write(json ? document.text + "\n" : statusText(document)) }
+    private static func show(
+        _ client: ControlClient, _ request: ControlRequest, _ text: (JSON) -> String, json: Bool
+    ) -> ExitCode {
+        send(client, request) { document in write(json ? document.text + "\n" : text(document)) }
     }
 
     private static func ask(_ client: ControlClient, _ request: ControlRequest) -> ExitCode {

@@ -16,7 +16,7 @@ import Testing
         #expect(configuration.network.interface == "eth0")
         #expect(configuration.network.sipPort == 0)
         #expect(configuration.network.rtpPorts == 20000...20099)
-        #expect(!configuration.network.ipv6)
+        #expect(!configuration.network.ipv6 && !configuration.network.userAgent)
 
         let house = try #require(configuration.account(named: "house"))
         #expect(house.uri == "sip:frontdoor@pbx.example.org")
@@ -28,7 +28,11 @@ import Testing
         #expect(house.tlsPin.first?.digest.prefix(2) == [0xE3, 0xB0])
         #expect(house.tlsCertificate == "/etc/portero/door.pem")
         #expect(house.tlsKey == "/etc/portero/door.key")
-        #expect(!house.registers)
+        #expect(house.registers && house.registerWhile == "more")
+        #expect(configuration.account(named: "barn")?.registers == false)
+        #expect(house.forwarding.always == "sip:300@pbx.example.org")
+        #expect(house.forwarding.busy == "sip:301@pbx.example.org;transport=tcp")
+        #expect(house.forwarding.noAnswer == Forwarding.NoAnswer(after: .seconds(20), uri: "sip:302@x"))
         #expect(house.expires == .seconds(5400))
         #expect(house.autoAnswer == .header)
         #expect(house.autoAnswerFrom.map(\.description) == ["sip:100@pbx.example.org", "sip:2*@pbx.example.org"])
@@ -51,6 +55,8 @@ import Testing
         #expect(house.contactUser == .fixed("4930123456"))
         #expect(house.catchAll && house.isDefault && !house.opusFEC)
         #expect(house.aliases == ["100", "101"])
+        #expect(house.mwi == .subscribe)
+        #expect(house.challenge && !house.autoAnswerTone)
         #expect(house.ringDevice == .alsa("hw:1,0"))
         #expect(house.ringVolume == 55)
         #expect(house.opusBitrate == 24000)
@@ -79,6 +85,8 @@ import Testing
         #expect(led.patterns[.unregistered] == .blink)
         #expect(led.patterns[.doorOpen]?.description == "100ms/100ms/200ms/1s")
         #expect(led.patterns.count == LEDState.allCases.count)
+
+        #expect(configuration.leds.last?.watch == DialTarget(.uri("sip:300@pbx.example.org"), via: "house"))
 
         let door = try #require(configuration.door(named: "front"))
         #expect(

@@ -13,6 +13,7 @@ let sample = #"""
     sip-port = 0
     rtp-ports = 20000-20099
     ipv6 = no
+    user-agent = no
 
     [account house]
     uri = sip:frontdoor@pbx.example.org
@@ -26,12 +27,14 @@ let sample = #"""
     tls-pin = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
     tls-certificate = /etc/portero/door.pem
     tls-key = /etc/portero/door.key
-    register = off
+    register = on
     expires = 1h 30min
     default = yes
     auto-answer = header
     auto-answer-from = sip:100@pbx.example.org, sip:2*@pbx.example.org
     auto-answer-after = 1.5s
+    auto-answer-tone = no
+    challenge = yes
     accept-from = registrar, 192.0.2.0/24, gate.example.org, sip:*@*.example.net
     codecs = pcmu, opus
     dtmf = info
@@ -44,6 +47,9 @@ let sample = #"""
     contact-user = 4930123456
     catch-all = 1
     aliases = 100, 101
+    register-while = more
+    forward = always sip:300@pbx.example.org; busy <sip:301@pbx.example.org;transport=tcp>; no-answer 20s sip:302@x
+    mwi = subscribe
     ring-sound = /usr/share/ring.wav
     ring-device = hw:1,0
     ring-volume = 55
@@ -58,6 +64,7 @@ let sample = #"""
 
     [account barn]
     uri = sip:barn@[2001:db8::1]
+    register = off
     credential = barn
 
     [audio]
@@ -95,11 +102,17 @@ let sample = #"""
     idle = off
     registered = on
     unregistered = blink
+    messages = 200ms/200ms
     calling = pulse
     ringing = fast
     talking = on
     door-open = 100ms/100ms/200ms/1s
     fault = 50ms/950ms
+
+    [led attic]
+    line = sim:attic
+    watch = sip:300@pbx.example.org via house
+    talking = pulse
 
     [door front]
     relay = RELAY1

@@ -124,6 +124,8 @@ struct Station {
             case .ring(let call): "ring \(call)"
             case .answer(let call, let byItself): "answer \(call)\(byItself ? " by itself" : "")"
             case .reject(let call, let code): "reject \(call) \(code)"
+            case .redirect(let call, let uri): "redirect \(call) \(uri)"
+            case .register(let account, let on): "\(on ? "register" : "unregister") \(account)"
             case .hangUp(let call, let reason): "hangup \(call) \(reason)"
             case .hold(let call): "hold \(call)"
             case .resume(let call): "resume \(call)"

@@ -1,6 +1,7 @@
 """Calls that answer themselves: only for those who may, and only when they ask."""
 
 import socket
+import time
 
 from peers import Baresip, DoorTest, Sipp
 
@@ -14,7 +15,7 @@ class Answer(DoorTest):
     def test_by_header_from_a_trusted_caller_only(self):
         door = self.door(self.house(auto_answer="header", auto_answer_from=f"sip:100@{self.pbx.address}, sip:2*@{self.pbx.address}"))
         headers = ("Call-Info: <sip:x>;answer-after=0", "Alert-Info: info=alert-autoanswer", "Alert-Info: <http://x/>;info=alert-autoanswer",
-                   "Answer-Mode: Auto", "Priv-Answer-Mode: Auto", "P-Auto-Answer: normal", "Alert-Info: Ring Answer")
+                   "Answer-Mode: Auto", "Priv-Answer-Mode: Auto", "P-Auto-Answer: normal", "Call-Info: <sip:x>;info=alert-autoanswer;delay=0", "Alert-Info: Ring Answer")
         for number, header in enumerate(headers):
             with self.subTest(header):
                 self.keep(self.ask("answered_at_once", "100", header, 6061 + number)).run()
@@ -29,6 +30,20 @@ class Answer(DoorTest):
         self.keep(self.ask("answered_at_once", "100", "X-Nothing: asked")).run()
         self.keep(self.ask("rings_only", "200", port=6061)).run()
         door.wait_quiet()
+
+    def beep(self, **keys):
+        """How much of a tenth of a second a call that is answered by itself is the beep, at most."""
+        door = self.door(self.house(auto_answer="always", **keys))
+        self.keep(self.ask("answered_at_once", "100")).run()
+        door.wait_quiet()
+        time.sleep(1)
+        return self.loud.level(880, 0.1)[0]
+
+    def test_a_beep_warns_of_an_open_microphone(self):
+        self.assertGreater(self.beep(), 0.5)
+
+    def test_the_beep_may_be_switched_off(self):
+        self.assertLess(self.beep(auto_answer_tone="no"), 0.3)
 
     def test_never_is_the_default(self):
         door = self.door(self.house())

@@ -124,7 +124,7 @@ package final class SimulatedWorld {
         case .event(.digit(_, let digit)): device.digits.append(digit)
         case .event(.note(let note)): device.notes.append(note)
         case .event(.transfer(let status)): device.transfers.append(status)
-        case .event(.heard): break
+        case .event(.heard), .event(.refused), .event(.phone), .event(.messages), .event(.message): break
         case .stopped: device.isStopped = true
         }
     }

@@ -20,6 +20,8 @@ final class Registrar {
     var stale = false
     /// Added to each 200.
     var headers: [(HeaderName, String)] = []
+    /// Added to each Contact in a 200.
+    var contactParameters: [String: String] = [:]
     private(set) var seen: [Request] = []
     /// Bindings by Contact URI.
     private(set) var bindings: [SIPURI] = []
@@ -52,6 +54,7 @@ final class Registrar {
             for contact in request.contacts where contact.expires != 0 {
                 var contact = contact
                 contact.parameters["expires"] = granted.map { String($0) }
+                for (name, value) in contactParameters { contact.parameters[name] = value }
                 response.headers.append(.contact, contact.description)
             }
             for (name, value) in headers { response.headers.append(name, value) }

@@ -44,6 +44,10 @@ final class Site {
     private(set) var notes: [UserAgentNote] = []
     private(set) var media: [(CallKey, MediaPlan?)] = []
     private(set) var closed: [Flow] = []
+    private(set) var phones: [(WatchedPhone, PhoneState?)] = []
+    private(set) var messages: [(String, MessageSummary)] = []
+    private(set) var texts: [TextMessage] = []
+    private(set) var refused: [RefusedCall] = []
     private(set) var isStopped = false
     /// Times that the agent wanted to be woken.
     private(set) var wakeUps = 0
@@ -56,10 +60,11 @@ final class Site {
     static let home = IPAddress.v4(0xC000_0207)
     static let registrar = SocketAddress(.v4(0xC000_0201), 5060)
 
-    init(_ accounts: [Account], maxCalls: Int = 4, seed: UInt64 = 1) {
+    init(_ accounts: [Account], maxCalls: Int = 4, watchedPhones: Set<WatchedPhone> = [], seed: UInt64 = 1) {
         var settings = UserAgentSettings(instance: "urn:uuid:00000000-0000-1000-8000-000000000001")
         settings.accounts = accounts
         settings.maxCalls = maxCalls
+        settings.watchedPhones = watchedPhones
         let ports = PortBox()
         let capabilities = UserAgentCapabilities(
             hashes: .forTests, random: .seeded(seed), numbering: CallNumbering(),
@@ -177,6 +182,10 @@ final class Site {
             if let input = decide(call) { decisions.append(input) }
         case .event(.call(let status)): calls.append(status)
         case .event(.note(let note)): notes.append(note)
+        case .event(.phone(let phone, let state)): phones.append((phone, state))
+        case .event(.messages(let account, let summary)): messages.append((account, summary))
+        case .event(.message(let message)): texts.append(message)
+        case .event(.refused(let call)): refused.append(call)
         case .event(.digit), .event(.heard), .event(.transfer): break
         case .stopped: isStopped = true
         }

@@ -83,12 +83,12 @@ import UserAgent
         #expect(site.incoming.isEmpty)
     }
 
-    @Test(arguments: [(SIPMethod.register, 405), (.publish, 405), (.message, 405), (SIPMethod("NEW"), 501)])
+    @Test(arguments: [(SIPMethod.register, 405), (.publish, 405), (SIPMethod("NEW"), 501)])
     func theRegistrarHearsWhatIsNotBuilt(method: SIPMethod, status: Int) throws {
         let site = Self.site([try .house()])
         Self.give(try Self.request(method, "sip:k7xhouse@192.0.2.7"), to: site)
         #expect(Self.answers(site) == [status])
-        let allowed = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, PRACK, UPDATE, REFER, NOTIFY"
+        let allowed = "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, PRACK, UPDATE, REFER, NOTIFY, MESSAGE"
         #expect(site.sent.last?.response?.headers.first(.allow) == allowed)
     }
 
@@ -251,7 +251,8 @@ import UserAgent
         (.alertInfo, "info=alert-autoanswer;delay=3", 3), (.alertInfo, "Auto Answer", 0), (.alertInfo, "AutoAnswer", 0),
         (.alertInfo, "Ring Answer", 0), (.alertInfo, "<urn:x:ring-answer>", 0), (.alertInfo, "INTERCOM", 0),
         (.alertInfo, "<sip:x>;answer-after=2", 2), (.answerMode, "Auto", 0), (.privAnswerMode, "auto;require", 0),
-        (.pAutoAnswer, "normal", 0),
+        (.pAutoAnswer, "normal", 0), (.callInfo, "<sip:x>;info=alert-autoanswer;delay=0", 0),
+        (.callInfo, "<sip:x>;info=alert-autoanswer;delay=7", 7), (.callInfo, "<sip:x>;answer-after=61", 60),
     ])
     func dialectsAreUnderstood(name: HeaderName, value: String, seconds: Int64) throws {
         var account = try Account.house()
@@ -259,6 +260,29 @@ import UserAgent
         let site = Self.site([account])
         Self.give(try Self.invite("sip:house@192.0.2.7", headers: [name: value]), to: site)
         #expect(site.incoming.map(\.answer) == [.automatic(after: .seconds(seconds))])
+    }
+
+    @Test func theRequestURIMayAskToo() throws {
+        var account = try Account.house()
+        account.autoAnswer = .header
+        let site = Self.site([account])
+        Self.give(try Self.invite("sip:house@192.0.2.7;intercom=true"), to: site)
+        Self.give(try Self.invite("sip:house@192.0.2.7;intercom=no", tag: "f2"), to: site)
+        #expect(site.incoming.map(\.answer) == [.automatic(after: .zero), .ring])
+    }
+
+    /// Every decision says why (`portero explain`).
+    @Test(arguments: [
+        (AutoAnswer.never, "rings: auto-answer = never"), (.always, "is answered by itself: auto-answer = always"),
+        (.header, "is answered by itself: Answer-Mode asks for it"),
+        (.list, "rings: auto-answer-from does not name sip:200@pbx.example.org"),
+    ])
+    func theReasonIsTold(mode: AutoAnswer, why: String) throws {
+        var account = try Account.house()
+        account.autoAnswer = mode
+        let site = Self.site([account])
+        Self.give(try Self.invite("sip:house@192.0.2.7", headers: [.answerMode: "Auto"]), to: site)
+        #expect(site.notes.filter { $0.call != nil }.map(\.text) == [why])
     }
 
     @Test(arguments: [
@@ -310,5 +334,6 @@ import UserAgent
         Self.give(try Self.invite("sip:house@192.0.2.7", headers: headers), to: site)
         #expect(Self.answers(site) == [403])
         #expect(site.incoming.isEmpty)
+        #expect(site.refused.map(\.why) == ["Priv-Answer-Mode insists on an answer by itself: auto-answer = never"])
     }
 }

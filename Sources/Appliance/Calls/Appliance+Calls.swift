@@ -11,13 +11,16 @@ extension Appliance {
         case .light(let name, let lit): panel?.light(name, lit)
         case .relay(let door, let on): panel?.relay(door, on)
         case .dial(let order):
-            callRecords[order.call] = CallRecord()
+            callRecords[order.call] = CallRecord(account: order.account)
             take(.agent(.dial(order)))
         case .ring(let call): take(.agent(.ring(call)))
         case .answer(let call, let byItself):
             callRecords[call]?.answersByItself = byItself
             take(.agent(.answer(call)))
         case .reject(let call, let code): take(.agent(.reject(call, code: code)))
+        case .redirect(let call, let uri): take(.agent(.redirect(call, to: uri)))
+        case .register(let account, let on):
+            take(.agent(on ? .register(account: account) : .unregister(account: account)))
         case .hangUp(let call, let reason): take(.agent(.hangUp(call, reason)))
         case .hold(let call): take(.agent(.hold(call)))
         case .resume(let call): take(.agent(.resume(call)))
@@ -37,6 +40,7 @@ extension Appliance {
                 case .info: .info
                 }
             if let call = note.call {
+                history.decided(note.text, about: call, at: loop.wallClock)
                 journal.log(.door, level, "call \(call): \(note.text)", .call(call.description))
             } else {
                 journal.log(.door, level, "\(note.text)")
@@ -66,7 +70,8 @@ extension Appliance {
 
     func callChanged(_ status: CallStatus) {
         let before = callRecords[status.call]
-        callRecords[status.call, default: CallRecord()].status = status
+        callRecords[status.call, default: CallRecord(account: status.account)].status = status
+        history.changed(status, group: intercom.group(of: status.call), at: loop.wallClock)
         if before?.since == nil { callRecords[status.call]?.since = loop.wallClock }
         if let former = before?.status, former.remote != status.remote || former.remoteName != status.remoteName {
             publish(

@@ -10,7 +10,8 @@ extension Appliance {
         let record = callRecords[call]
         let pair = plan.flatMap { pairs.pair(of: call, at: $0.local) }
         setMedia(
-            ofCall: call.number, plan, byItself: record?.answersByItself ?? false, account: record?.status?.account,
+            ofCall: call.number, plan, byItself: record?.answersByItself ?? false,
+            account: record?.account,
             pair: pair)
         if let pair { pairs.keepOnly(pair, of: call) }
         let expects = plan.map { $0.receives && !$0.heldByPeer } ?? false

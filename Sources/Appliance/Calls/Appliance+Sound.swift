@@ -87,9 +87,10 @@ extension Appliance {
         let settings = account.flatMap { configuration.account(named: $0) }
         let complexity = settings?.opusComplexity ?? 5
         if settings?.opusFEC == false { plan.opus.forwardErrorCorrection = false }
+        let announces = byItself && settings?.autoAnswerTone ?? true
         do throws(AudioError) {
             try engine.start(
-                key, plan, ports: pair, options: CallOptions(opusComplexity: complexity, autoAnswered: byItself))
+                key, plan, ports: pair, options: CallOptions(opusComplexity: complexity, autoAnswered: announces))
         } catch {
             journal.log(.media, .error, "call c\(number): no sound: \(error)", .call("c\(number)"))
         }

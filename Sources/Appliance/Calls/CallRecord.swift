@@ -3,6 +3,8 @@ internal import UserAgent
 
 /// What the appliance keeps of a call beside its cores.
 struct CallRecord {
+    /// Name of its account.
+    var account: String
     /// The far side's display name; empty: none.
     var name = ""
     var status: CallStatus?

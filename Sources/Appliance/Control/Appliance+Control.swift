@@ -9,9 +9,13 @@ internal import UserAgent
 /// What people and programs ask for over the control socket, answered at once.
 extension Appliance {
     func perform(_ request: ControlRequest) -> ControlResult {
-        if isStopping, request != .status { return .impossible("the appliance is stopping") }
+        if isStopping, ![.status, .explain, .history].contains(request) {
+            return .impossible("the appliance is stopping")
+        }
         switch request {
         case .status: return .done(statusDocument)
+        case .explain: return .done(explainDocument)
+        case .history: return .done(historyDocument)
         case .press(let button, let time):
             guard configuration.buttons.contains(where: { $0.name == button }) else {
                 return .unknown("no button named \(button)")

@@ -17,7 +17,8 @@ extension Appliance {
         statistics(callNumber: number).map { statistics in
             .members([
                 "sent": .integer(statistics.sent), "received": .integer(statistics.received),
-                "lost": .integer(statistics.lost), "jitter-ms": .number(rounded(statistics.jitter.inMilliseconds)),
+                "lost": .integer(statistics.lost), "foreign": .integer(statistics.foreign),
+                "jitter-ms": .number(rounded(statistics.jitter.inMilliseconds)),
                 "rtt-ms": statistics.roundTrip.map { .number(rounded($0.inMilliseconds)) },
                 "mos": statistics.meanOpinionScore.map { .number(rounded($0)) },
             ])

@@ -28,6 +28,7 @@ extension Appliance {
                 intercom.lightStatuses.map { light in
                     .members([
                         "name": .string(light.name), "line": .string(light.line.description),
+                        "watch": light.watch.map { .string($0.description) },
                         "state": .string(light.state?.rawValue ?? "off"), "lit": .bool(light.lit),
                     ])
                 }),

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import EventLoop
+internal import Intercom
 internal import Primitives
 internal import SIP
 internal import UserAgent
@@ -15,9 +16,10 @@ struct AccountTranslation {
 
     mutating func settings(for configuration: Configuration, product: String) -> UserAgentSettings {
         var settings = UserAgentSettings(instance: identity.instance)
-        settings.product = product
+        settings.product = configuration.network.userAgent ? product : ""
         settings.maxCalls = configuration.call.maxCalls
         settings.ipv6 = configuration.network.ipv6
+        settings.watchedPhones = Intercom.watchedPhones(of: configuration)
         settings.accounts = configuration.accounts.compactMap { account($0) }
         return settings
     }
@@ -45,11 +47,13 @@ struct AccountTranslation {
         account.transport = settings.transport
         account.tls = tls(settings)
         account.registers = settings.registers
+        account.waitsForSwitch = settings.registerWhile != nil
         account.expires = UInt32(clamping: settings.expires.nanoseconds / 1_000_000_000)
         account.autoAnswer = settings.autoAnswer
         account.autoAnswerFrom = settings.autoAnswerFrom
         account.autoAnswerAfter = settings.autoAnswerAfter
         account.acceptFrom = settings.acceptFrom
+        account.challenges = settings.challenge
         account.codecs = settings.codecs.map { name in
             switch name {
             case .opus: .opus
@@ -67,6 +71,7 @@ struct AccountTranslation {
         account.headers = settings.headers
         account.catchAll = settings.catchAll
         account.aliases = settings.aliases
+        account.mwi = settings.mwi
         return account
     }
 

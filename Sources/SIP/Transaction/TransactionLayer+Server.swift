@@ -54,6 +54,21 @@ extension TransactionLayer {
         step(id, .respond(status: response.status), at: now, &out)
     }
 
+    /// The flow that responses of a transaction take; nil: it is over.
+    package func flow(of id: ServerTransactionID) -> Flow? { servers[id]?.flow }
+
+    /// Answers a request once and forgets it: no repeat, no timer, and no answer at all if it has more octets than
+    /// `limit` (SEC5). A repeat of the request counts as new.
+    package mutating func respondOnce(
+        _ id: ServerTransactionID, _ response: Response, limit: Int, _ out: inout [Output]
+    ) {
+        guard let entry = servers.removeValue(forKey: id) else { return }
+        var response = response
+        if response.to.tag == nil { response.to.tag = entry.localTag }
+        let octets = response.serialized()
+        if octets.count <= limit { out.append(.send(octets, entry.flow)) }
+    }
+
     /// Drops a request: it never gets a response, and a repeat of it counts as new (SEC1).
     package mutating func ignore(_ id: ServerTransactionID) { servers[id] = nil }
 

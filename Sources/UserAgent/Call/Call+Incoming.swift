@@ -181,9 +181,13 @@ extension Call {
         refuse(code, cause: CallCause(rejecting: code), at: now, &out)
     }
 
-    mutating func refuse(_ code: Int, cause: CallCause, at now: Instant, _ out: inout [Output]) {
+    mutating func refuse(
+        _ code: Int, cause: CallCause, contact: SIPURI? = nil, at now: Instant, _ out: inout [Output]
+    ) {
         guard phase == .incoming, let invite = incoming else { return }
-        out.append(.respond(invite.id, invite.request.response(code, toTag: localTag)))
+        var response = invite.request.response(code, toTag: localTag)
+        if let contact { response.headers.append(.contact, NameAddress(contact).description) }
+        out.append(.respond(invite.id, response))
         incoming = nil
         end(code, nil, cause, at: now, &out)
     }

@@ -127,6 +127,7 @@ struct Call {
         case .ring: ring(at: now, &out)
         case .answer: answer(at: now, &out)
         case .reject(let code): reject(code, at: now, &out)
+        case .redirect(let uri): refuse(302, cause: .declined, contact: uri, at: now, &out)
         case .hangUp(let reason): hangUp(reason, at: now, &out)
         case .hold: hold(true)
         case .resume: hold(false)

@@ -8,7 +8,7 @@ enum Extensions {
 extension SIPMethod {
     /// What may be sent to us: the same in an INVITE, in its 2xx and in the answer to OPTIONS (D2).
     static let allowed: [SIPMethod] = [
-        .invite, .ack, .cancel, .bye, .options, .info, .prack, .update, .refer, .notify,
+        .invite, .ack, .cancel, .bye, .options, .info, .prack, .update, .refer, .notify, .message,
     ]
 }
 
@@ -16,6 +16,9 @@ extension Headers {
     mutating func appendAllow() { append(.allow, SIPMethod.allowed.map(\.name).joined(separator: ", ")) }
 
     mutating func appendSupported() { append(.supported, Extensions.supported.joined(separator: ", ")) }
+
+    /// Event packages that are served: only what a transfer that was asked for became of.
+    mutating func appendAllowEvents() { append(.allowEvents, "refer") }
 
     /// Bodies that are understood, for 415 and OPTIONS.
     mutating func appendAccept() {

@@ -10,6 +10,8 @@ extension Call {
         case answer
         /// Refuses an incoming call with this final response.
         case reject(code: Int)
+        /// Sends the caller of an incoming call elsewhere.
+        case redirect(SIPURI)
         case hangUp(HangUpReason)
         case hold
         case resume

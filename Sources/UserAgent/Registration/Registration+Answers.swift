@@ -9,6 +9,7 @@ extension Registration {
         guard let attempt, attempt.id == id else { return }
         if attempt.purpose == .remove { return finishRemoval(at: now, &out) }
         self.attempt = nil
+        step = failure.step
         var text = failure.text
         if case .transport(.insecure) = failure { isInsecure = true }
         if case .timeout = failure, let flow = attempt.flow {
@@ -68,6 +69,10 @@ extension Registration {
         binding = Binding(contact: contact, flow: flow, expiresAt: now + .seconds(Int64(granted)))
         stale = []
         serviceRoutes = response.serviceRoutes
+        flowTimer = response.headers.first("Flow-Timer").flatMap { deltaSeconds($0) }
+            .map { .seconds(max(10, Int64($0) * 8 / 10)) }
+        usesOutbound = usesRegID && response.require.contains("outbound")
+        take(gruuOf: own, flow, random: &random, &out)
         backOff.succeeded(at: now)
         credentialFailures = 0
         lastNoted = nil
@@ -109,6 +114,7 @@ extension Registration {
         var wait = Self.credentialWaits[min(credentialFailures, Self.credentialWaits.count - 1)]
         if let asked = response.retryAfter { wait = max(wait, min(.seconds(Int64(asked)), Self.longestRetryAfter)) }
         isHeldBack = true
+        step = .challenge
         let isFirst = credentialFailures == 0
         credentialFailures += 1
         if isFirst {
@@ -140,5 +146,18 @@ extension Registration {
         if state != self.state { since = now }
         self.state = state
         out.append(.changed)
+    }
+}
+
+extension RequestFailure {
+    /// Where on its way a registration failed.
+    fileprivate var step: RegistrationStep {
+        switch self {
+        case .notLocated: .name
+        case .transport(.noRoute): .route
+        case .transport(.insecure): .certificate
+        case .transport: .connection
+        case .timeout, .cancelled: .answer
+        }
     }
 }

@@ -14,6 +14,8 @@ struct Registration {
         /// `status` is another one.
         case changed
         case note(UserAgentNote.Level, String)
+        /// Send this along the flow; what comes of it is seen where it arrives.
+        case probe(Request, RequestPath)
         /// After `remove`: nothing is left to do.
         case finished
     }
@@ -66,6 +68,12 @@ struct Registration {
     var targets: [Target] = []
     /// From the last 2xx (R11).
     var serviceRoutes: [NameAddress] = []
+    /// From the last 2xx: what the registrar calls this device (RFC 5627).
+    var gruu: GRUU?
+    /// The last 2xx agreed to outbound (RFC 5626).
+    var usesOutbound = false
+    /// The longest silence that the server allows on the flow, where it names one (RFC 5626 §4.4).
+    var flowTimer: Duration?
 
     var backOff = BackOff()
     var credentialFailures = 0
@@ -78,6 +86,8 @@ struct Registration {
     var since: Instant
     var code: Int?
     var reason: String?
+    /// The step that is being made, or the one that failed.
+    var step: RegistrationStep?
     /// The wait that follows the last failure was demanded, or protects the account: no event shortens it.
     var isHeldBack = false
     /// The last attempt found no TLS connection that can be trusted.
@@ -89,7 +99,7 @@ struct Registration {
         self.instance = instance
         callID = random.token(bits: 128)
         fromTag = random.token(bits: 96)
-        state = account.registers ? .unregistered : .disabled
+        state = account.registers && !account.waitsForSwitch ? .unregistered : .disabled
         since = now
     }
 
@@ -103,6 +113,14 @@ struct Registration {
     /// The flow of the REGISTER on its way, else of the binding, lost or not.
     var flowInUse: Flow? { attempt?.flow ?? binding?.flow }
 
+    /// The account as dialogs use it, with the Contact that they name.
+    var dialogAccount: Account {
+        var account = account
+        account.gruu = gruu.flatMap { $0.isProven ? $0.uri : nil }
+        account.usesOutbound = usesOutbound
+        return account
+    }
+
     var status: AccountStatus {
         var status = AccountStatus(
             name: account.name, uri: account.uri.addressOfRecord.description, state: state, since: since)
@@ -113,6 +131,7 @@ struct Registration {
         status.registrar = flow?.remote ?? targets.first?.address
         status.code = code
         status.reason = reason
+        status.step = state == .registered || state == .disabled ? nil : step
         if state != .disabled {
             // An attempt on its way ends, at the latest, when its transaction does.
             status.nextAttempt = attempt.map { $0.since + TransactionTimers.timeout } ?? nextAttempt
@@ -124,7 +143,7 @@ struct Registration {
 
     /// Registers at this time and from then on.
     mutating func start(at instant: Instant) {
-        guard account.registers else { return }
+        guard account.registers, !account.waitsForSwitch else { return }
         nextAttempt = instant
     }
 
@@ -137,8 +156,9 @@ struct Registration {
 
     /// Takes the account's new settings, which need another REGISTER for the same binding.
     mutating func change(to account: Account, at now: Instant, _ out: inout [Output]) {
+        let rests = state == .disabled && account.waitsForSwitch
         self.account = account
-        refresh(at: now, &out)
+        if rests { out.append(.changed) } else { refresh(at: now, &out) }
     }
 
     /// Takes our binding away and stays away until `start` or `refresh` (R9).
@@ -188,6 +208,7 @@ struct Registration {
             guard let present, binding?.isLost == false || attempt != nil else { return }
             abandonAttempt(&out)
             binding?.isLost = true
+            step = .route
             return retry(
                 after: backOff.failed(at: now, random: &random), code: nil,
                 reason: "no route to \(present.remote.address)", at: now, &out)
@@ -208,6 +229,7 @@ struct Registration {
         guard attempt == nil, nextAttempt != nil else { return }
         let wait = backOff.failed(at: now, random: &random)
         if flow.transport.isStream {
+            step = .connection
             retry(after: wait, code: nil, reason: "connection lost", at: now, &out)
         } else {
             nextAttempt = now + wait
@@ -245,6 +267,7 @@ struct Registration {
         nextAttempt = nil
         isHeldBack = false
         isInsecure = false
+        step = .name
         // A refresh of a good binding is no change of state.
         if state != .registered || binding?.isLost != false { show(.registering, at: now, &out) }
         out.append(.open(path(to: account.registrar)))
@@ -256,7 +279,10 @@ struct Registration {
 
     mutating func opened(_ id: RequestID) { attempt?.id = id }
 
-    mutating func located(_ targets: [Target]) { self.targets = targets }
+    mutating func located(_ targets: [Target]) {
+        self.targets = targets
+        step = .connection
+    }
 
     /// Composes the REGISTER for a flow (R1).
     mutating func ready(_ id: RequestID, _ flow: Flow, _ occasion: RequestOccasion, _ out: inout [Output]) {
@@ -283,8 +309,9 @@ struct Registration {
             }
         }
         attempt.contact = contact
+        step = .answer
         request.headers.append(.expires, String(asked))
-        request.headers.append(.supported, "path")
+        request.headers.append(.supported, "path, outbound, gruu")
         attempt.flow = flow
         attempt.size = request.serialized().count
         self.attempt = attempt

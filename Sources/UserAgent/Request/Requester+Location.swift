@@ -93,7 +93,7 @@ extension Requester {
             entries[id]?.smallFlow = nil
             becomeReady(id, flow, &events)
         case .failure(let failure):
-            if let flow = entry.smallFlow { return goUnfragmented(id, flow, at: now, &events) }
+            if let flow = entry.smallFlow { return goUnfragmented(id, flow, at: now, &wire, &events) }
             var isInsecure = false
             if case .insecure = failure { isInsecure = true }
             if let target = entry.target { avoided.failed(target, isInsecure: isInsecure, at: now) }
@@ -111,8 +111,14 @@ extension Requester {
 
     /// The server has no TCP: the large request goes by UDP after all, and this is remembered (T9).
     mutating func goUnfragmented(
-        _ id: RequestID, _ flow: Flow, at now: Instant, _ events: inout [RequestEvent]
+        _ id: RequestID, _ flow: Flow, at now: Instant, _ wire: inout Wire, _ events: inout [RequestEvent]
     ) {
+        if let entry = entries[id], let request = entry.request {
+            let size = request.serialized().count
+            wire.note(
+                .warning, account: entry.account.name,
+                "\(request.method) of \(size) octets goes by UDP in fragments: \(flow.remote) takes no TCP")
+        }
         if withoutTCP.count >= Self.largeMemoryLimit { withoutTCP = withoutTCP.filter { $0.value > now } }
         if withoutTCP.count < Self.largeMemoryLimit { withoutTCP[flow.remote] = now + Self.largeMemory }
         entries[id]?.smallFlow = nil
@@ -132,7 +138,7 @@ extension Requester {
             case .connecting:
                 if let flow = entry.smallFlow {
                     connections.forget(id)
-                    goUnfragmented(id, flow, at: now, &events)
+                    goUnfragmented(id, flow, at: now, &wire, &events)
                 }
             case .sent where entry.isAnswered: remove(id)
             case .sent:

@@ -57,7 +57,7 @@ struct Requester {
     var withoutTCP: [SocketAddress: Instant] = [:]
     var avoided = AvoidedTargets()
     let hashes: Hashes
-    /// Product and version.
+    /// Product and version; empty: they are not told (SEC11).
     var product: String
     var usesIPv6: Bool
     /// Before the clock is set no certificate can be judged (R10).
@@ -151,7 +151,7 @@ struct Requester {
             ]
         }
         if !request.headers.contains(.maxForwards) { request.headers.append(.maxForwards, "70") }
-        if !request.headers.contains(.userAgent) { request.headers.append(.userAgent, product) }
+        if !product.isEmpty, !request.headers.contains(.userAgent) { request.headers.append(.userAgent, product) }
         if request.method == .ack {
             wire.transactions.sendStateless(request, on: flow, &wire.said)
             entries[id] = nil

@@ -15,27 +15,36 @@ package struct AutoAnswerRequest: Equatable, Sendable {
     package var delay: Duration = .zero
     /// The caller wants no ringing instead (RFC 5373 `require`): 403 if it is not allowed.
     package var isRequired = false
+    /// What asks for it: the name of a header, or the Request-URI.
+    package private(set) var by = ""
 
     /// nil if the INVITE asks for nothing.
     package init?(_ request: Request) {
-        var isAsked = false
-        for mode in [request.answerMode, request.privAnswerMode] {
+        for (name, mode) in [(HeaderName.answerMode, request.answerMode), (.privAnswerMode, request.privAnswerMode)] {
             guard let mode, mode.hasToken("Auto") else { continue }
-            isAsked = true
+            by = name.spelling
             if mode.parameters.contains("require") { isRequired = true }
         }
-        for value in request.headers.list(.callInfo) {
-            guard let delay = Self.answerAfter(Self.parameters(of: value)) else { continue }
-            isAsked = true
-            self.delay = max(self.delay, delay)
+        for (name, read) in [(HeaderName.callInfo, Self.callInfo), (.alertInfo, Self.alert)] {
+            for value in request.headers.list(name) {
+                guard let delay = read(value) else { continue }
+                by = name.spelling
+                self.delay = max(self.delay, delay)
+            }
         }
-        for value in request.headers.list(.alertInfo) {
-            guard let delay = Self.alert(value) else { continue }
-            isAsked = true
-            self.delay = max(self.delay, delay)
+        if let value = request.headers.first(.pAutoAnswer), value.lowercased() == "normal" {
+            by = HeaderName.pAutoAnswer.spelling
         }
-        if let value = request.headers.first(.pAutoAnswer), value.lowercased() == "normal" { isAsked = true }
-        guard isAsked else { return nil }
+        if request.uri.parameter("intercom")?.lowercased() == "true" { by = "the Request-URI" }
+        if by.isEmpty { return nil }
+    }
+
+    /// The delay that a Call-Info value asks for; nil if it asks for no answer.
+    private static func callInfo(_ value: String) -> Duration? {
+        let parameters = parameters(of: value)
+        if let delay = answerAfter(parameters) { return delay }
+        guard parameters["info"]?.lowercased() == "alert-autoanswer" else { return nil }
+        return seconds(parameters["delay"]) ?? .zero
     }
 
     /// The delay that an Alert-Info value asks for; nil if it asks for no answer.

@@ -8,6 +8,8 @@ enum Standing: Int, Comparable {
     case anyone
     /// Named by `accept-from`.
     case listed
+    /// From outside the flow, with the account's credentials (A5).
+    case authenticated
     /// The account's registrar or proxy.
     case flow
 
@@ -44,19 +46,36 @@ extension Unicode.Scalar.Properties {
 }
 
 extension Account {
-    /// What is done with a call that passed every check; nil: refused, for its sender insists on what it may not (I2).
-    func answer(_ request: Request, caller: AssertedCaller, standing: Standing) -> IncomingCall.Answer? {
+    /// What is done with a call that passed every check, and why; nil: refused, for its sender insists on what it may
+    /// not (I2).
+    func answer(
+        _ request: Request, caller: AssertedCaller, standing: Standing
+    ) -> (answer: IncomingCall.Answer?, why: String) {
         let asked = AutoAnswerRequest(request)
-        let isAllowed =
-            switch autoAnswer {
-            case .never: false
-            case .always: true
-            case .list: caller.matches(autoAnswerFrom)
-            case .header:
-                asked != nil
-                    && (autoAnswerFrom.isEmpty ? standing == .flow : caller.matches(autoAnswerFrom))
-            }
-        if isAllowed { return .automatic(after: max(autoAnswerAfter, asked?.delay ?? .zero)) }
-        return asked?.isRequired == true ? nil : .ring
+        let (isAllowed, why) = mayAnswer(asked, caller, standing)
+        if isAllowed {
+            return (.automatic(after: max(autoAnswerAfter, asked?.delay ?? .zero)), "is answered by itself: \(why)")
+        }
+        if let asked, asked.isRequired { return (nil, "\(asked.by) insists on an answer by itself: \(why)") }
+        return (.ring, "rings: \(why)")
+    }
+
+    private func mayAnswer(
+        _ asked: AutoAnswerRequest?, _ caller: AssertedCaller, _ standing: Standing
+    ) -> (Bool, why: String) {
+        func named() -> (Bool, why: String) {
+            let isNamed = caller.matches(autoAnswerFrom)
+            return (isNamed, "auto-answer-from \(isNamed ? "names" : "does not name") \(caller.uri)")
+        }
+        switch autoAnswer {
+        case .never: return (false, "auto-answer = never")
+        case .always: return (true, "auto-answer = always")
+        case .list: return named()
+        case .header:
+            guard let asked else { return (false, "auto-answer = header, and no header asks for an answer") }
+            if !autoAnswerFrom.isEmpty { return named() }
+            if standing >= .authenticated { return (true, "\(asked.by) asks for it") }
+            return (false, "\(asked.by) asks for an answer, but comes from outside the registered flow")
+        }
     }
 }

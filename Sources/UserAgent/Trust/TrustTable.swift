@@ -20,6 +20,10 @@ struct TrustTable {
         var servers: Set<IPAddress>
         /// Addresses of the hosts that `accept-from` names.
         var hosts: Set<IPAddress>
+
+        func isServer(_ flow: Flow) -> Bool {
+            servers.contains(flow.remote.address) && (!isSecure || flow.transport == .tls)
+        }
     }
 
     struct Choice {
@@ -53,9 +57,9 @@ struct TrustTable {
         addresses.contains(address) || networks.contains { $0.contains(address) }
     }
 
-    /// Whether the address is one of the account's own servers, whose word about callers is believed (I7).
-    func isServer(_ address: IPAddress, of key: Agent.RegistrationKey) -> Bool {
-        entries.contains { $0.key == key && $0.servers.contains(address) }
+    /// Whether a server of this account, whose word about callers is believed (I7), sends along this flow.
+    func serves(_ key: Agent.RegistrationKey, _ flow: Flow) -> Bool {
+        entries.contains { $0.key == key && $0.isServer(flow) }
     }
 
     /// How the account at best knows who sends this; nil: none does, or takes calls from anyone.
@@ -72,9 +76,7 @@ struct TrustTable {
 
     private func standing(_ index: Int, _ request: Request, _ flow: Flow) -> Standing? {
         let address = flow.remote.address
-        if entries[index].servers.contains(address), !entries[index].isSecure || flow.transport == .tls {
-            return .flow
-        }
+        if entries[index].isServer(flow) { return .flow }
         switch entries[index].acceptFrom {
         case .registrar: return nil
         case .anyone: return .anyone

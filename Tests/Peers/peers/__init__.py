@@ -15,9 +15,10 @@ from .portero import Portero, account, program
 from .process import Process, long, missing, wait_until
 from .rtp import Digits
 from .sipp import Sipp
+from .talker import Talker
 from .wire import Wire
 
 __all__ = [
     "Authority", "Baresip", "Card", "Digits", "DoorTest", "Kamailio", "Linphone", "NameServer", "Namespace", "PeerTest", "Portero", "Process", "Sipp",
-    "Site", "Wire", "account", "long", "missing", "program", "wait_until",
+    "Site", "Talker", "Wire", "account", "long", "missing", "program", "wait_until",
 ]

@@ -12,7 +12,8 @@ class Kamailio:
     """One registrar. Its domain is its address, so that no name server is needed."""
 
     def __init__(self, namespace, folder, password="secret", port=5060, address=None, domain=None, algorithm="",
-                 challenge_invites=True, min_expires=10, nonce_expires=300, tls=(), service_route=""):
+                 challenge_invites=True, min_expires=10, nonce_expires=300, tls=(), service_route="", gruu=False,
+                 gruu_routes=False):
         """`tls`: a server for each of these, (port, certificate and key, further settings as in kamailio's tls.cfg).
         `service_route`: what the registrar names with each 200."""
         self.namespace, self.port, self.password = namespace, port, password
@@ -25,6 +26,7 @@ class Kamailio:
         values = {
             "IP": self.address, "PORT": port, "DOMAIN": self.domain, "PASSWORD": password, "MODULES": modules[0],
             "FOLDER": self.folder, "MIN_EXPIRES": min_expires, "ALGORITHM": algorithm, "NONCE_EXPIRES": nonce_expires,
+            "GRUU": int(gruu), "GRUU_ROUTES": "yes" if gruu_routes else "no",
             "CHALLENGE": "yes" if challenge_invites else "no",
             "SERVICE_ROUTE": service_route, "TLS": self._secure(tls, modules[0]) if tls else "",
             "LISTEN6": f"listen=udp:[{address6}]:{port}\nlisten=tcp:[{address6}]:{port}" if address6 else "",

@@ -1,11 +1,10 @@
-import Primitives
-import SIP
+package import Primitives
 
 /// Challenges requests and judges their credentials (RFC 7616, RFC 8760, rule A5).
 ///
 /// A nonce carries its time and a keyed hash of it, so none has to be remembered before it is used.
-struct Challenger {
-    enum Verdict: Equatable {
+package struct Challenger {
+    package enum Verdict: Equatable {
         case accepted(user: String)
         /// No credentials for this realm, or with a nonce that is not good any more. `stale`: all else was right.
         case challenge(stale: Bool)
@@ -14,22 +13,23 @@ struct Challenger {
     }
 
     /// Who asks: the server itself by 401, or a proxy on the way by 407.
-    enum Place {
+    package enum Place {
         case server, proxy
 
-        var status: Int { self == .server ? 401 : 407 }
+        package var status: Int { self == .server ? 401 : 407 }
         var challengeHeader: HeaderName { self == .server ? .wwwAuthenticate : .proxyAuthenticate }
         var credentialsHeader: HeaderName { self == .server ? .authorization : .proxyAuthorization }
     }
 
     /// What is offered, in the order of our preference.
-    static let algorithms: [DigestAlgorithm] = [DigestAlgorithm(.sha256), DigestAlgorithm(.md5)]
+    package static let algorithms: [DigestAlgorithm] = [DigestAlgorithm(.sha256), DigestAlgorithm(.md5)]
     /// How long a nonce is good (A5).
-    static let nonceLife = Duration.seconds(60)
+    package static let nonceLife = Duration.seconds(60)
     /// Nonces in use whose counts are remembered; those of further clients count as used up (SEC12).
-    static let nonceLimit = 4096
+    package static let nonceLimit = 4096
 
-    let realm: String
+    /// The realm of every challenge.
+    package let realm: String
     private let hashes: Hashes
     private let key: [UInt8]
     private var random: Randomness
@@ -38,7 +38,8 @@ struct Challenger {
     /// When a nonce may be forgotten, in the order of time.
     private var ends: [(until: Instant, nonce: String)] = []
 
-    init(realm: String, hashes: Hashes, random: Randomness) {
+    /// Begins with a key of its own, which no nonce of another one fits.
+    package init(realm: String, hashes: Hashes, random: Randomness) {
         self.realm = realm
         self.hashes = hashes
         self.random = random
@@ -46,7 +47,7 @@ struct Challenger {
     }
 
     /// The response that asks for credentials, by every algorithm.
-    mutating func challenge(_ request: Request, _ place: Place, stale: Bool, at now: Instant) -> Response {
+    package mutating func challenge(_ request: Request, _ place: Place, stale: Bool, at now: Instant) -> Response {
         var response = request.response(place.status)
         let nonce = makeNonce(at: now)
         for algorithm in Self.algorithms {
@@ -57,7 +58,7 @@ struct Challenger {
     }
 
     /// Whose request this is. `password`: that of a user; nil if there is no such user.
-    mutating func judge(
+    package mutating func judge(
         _ request: Request, _ place: Place, at now: Instant, password: (String) -> String?
     ) -> Verdict {
         forgetNonces(at: now)
