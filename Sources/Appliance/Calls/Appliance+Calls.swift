@@ -116,7 +116,9 @@ extension Appliance {
                 "other": status.other.map { .string($0.description) }, "code": status.code.map { .integer($0) },
                 "reason": status.reason.map { .string($0) },
             ])
-        if status.isAskedByPeer, status.state == .started, let call = status.other { callRecords[call] = CallRecord() }
+        if status.isAskedByPeer, status.state == .started, let call = status.other {
+            callRecords[call] = CallRecord(account: callRecords[status.call]?.account ?? "")
+        }
         take(.intercom(.transfer(status)))
     }
 
