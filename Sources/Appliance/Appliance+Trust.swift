@@ -14,13 +14,23 @@ extension Appliance {
         certificateTimer = try loop.timer { [weak self] in self?.judgeCertificates() }
         guard !isClockSet else { return }
         journal.log(.sip, .warning, "the clock shows \(loop.wallClock): TLS waits until it is set")
+        sockets?.standInTime = max(Clock.buildDay, lastTime ?? Clock.buildDay)
         take(.agent(.clockChanged(isSet: false)))
+    }
+
+    /// When a TLS connection was last made under a clock that was set.
+    private var lastTime: UTCTime? {
+        guard let octets = state.read(.lastTime), let number = Int64(String(decoding: octets, as: UTF8.self)) else {
+            return nil
+        }
+        return UTCTime(milliseconds: number)
     }
 
     private var isClockSet: Bool { loop.wallClock >= Clock.buildDay }
 
     private func clockSet() {
         journal.log(.sip, .notice, "the clock was set to \(loop.wallClock)")
+        if isClockSet { sockets?.standInTime = nil }
         take(.agent(.clockChanged(isSet: isClockSet)))
         judgeCertificates()
     }
@@ -33,6 +43,9 @@ extension Appliance {
             certificates.learned("tls \(file)", ends: own.notAfter)
         }
         judgeCertificates()
+        guard isClockSet, savedTimeAt.map({ loop.now - $0 >= Self.certificateInterval }) ?? true else { return }
+        savedTimeAt = loop.now
+        save(.lastTime, Array(String(loop.wallClock.milliseconds).utf8))
     }
 
     private func judgeCertificates() {
@@ -45,10 +58,11 @@ extension Appliance {
 
     /// Faults of servers and files that no account names any more end.
     func keepCertificates(of accounts: [Account]) {
-        let things = Set(
-            accounts.flatMap { account in
-                account.serverNames + (account.tls.certificate.map { [$0] } ?? [])
-            }.map { "tls \($0)" })
+        var things: Set<String> = []
+        for account in accounts {
+            for name in account.serverNames { things.insert("tls \(name)") }
+            if let file = account.tls.certificate { things.insert("tls \(file)") }
+        }
         func isThere(_ what: String) -> Bool { things.contains { what == $0 || what.hasPrefix($0 + " ") } }
         certificates.keep(isThere)
         clear { $0.hasPrefix("tls ") && !isThere($0) }

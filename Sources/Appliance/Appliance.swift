@@ -83,6 +83,8 @@ package final class Appliance {
     var clockWatch: ClockWatch?
     var certificates = CertificateDates()
     var certificateTimer: LoopTimer?
+    /// When the time of a TLS connection was last saved.
+    var savedTimeAt: Instant?
     var isStopping = false
     /// The addresses that the network monitor last saw.
     var networkAddresses: Set<IPAddress> = []
@@ -130,7 +132,8 @@ package final class Appliance {
             hashes: .nettle, random: random, numbering: numbering,
             reservePort: { call, local in pairs.reserve(for: call, on: local) },
             releasePort: { call in pairs.release(call) },
-            hasAddress: { (try? NetworkState.current())?.sources.contains($0) ?? false })
+            hasAddress: { (try? NetworkState.current())?.sources.contains($0) ?? false },
+            pathMTU: { LocalAddress.pathMTU(to: $0) })
         var translation = AccountTranslation(
             deviceName: configuration.device.name, credentials: .ofProcess, identity: identity, random: random)
         let settings = translation.settings(for: configuration, product: Version.product)

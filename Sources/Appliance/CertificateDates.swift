@@ -24,7 +24,7 @@ package struct CertificateDates: Sendable {
 
     /// What is to be said of each; nil: it has time.
     package func verdicts(at now: UTCTime) -> [(what: String, message: String?)] {
-        ends.sorted { $0.key < $1.key }.map { what, end in
+        ends.sorted { $0.key < $1.key }.map { (what, end) -> (what: String, message: String?) in
             let left = end.milliseconds - now.milliseconds
             guard left < Self.notice.nanoseconds / 1_000_000 else { return (what, nil) }
             let day = end.description.prefix(10)

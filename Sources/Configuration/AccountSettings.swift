@@ -25,6 +25,7 @@ package struct AccountSettings: Equatable, Sendable {
     /// PEM files of our own certificate and its key; nil: none.
     package var tlsCertificate: String?
     package var tlsKey: String?
+    package var tlsClock = ClockChoice.wait
     /// Whether the account is registered at all.
     package var registers = true
     /// A button whose line is a switch: the account is registered only while it is pressed; nil: always.
@@ -79,9 +80,10 @@ package struct AccountSettings: Equatable, Sendable {
 
     /// The keys whose `sips` URIs demand TLS.
     package var secureURIs: [String] {
-        [("uri", uri), ("registrar", registrar), ("outbound-proxy", outboundProxy)].filter {
-            $0.1?.lowercasedASCII.hasPrefix("sips:") ?? false
-        }.map(\.0)
+        let all: [(key: String, value: String?)] = [
+            ("uri", uri), ("registrar", registrar), ("outbound-proxy", outboundProxy),
+        ]
+        return all.filter { $0.value?.lowercasedASCII.hasPrefix("sips:") ?? false }.map(\.key)
     }
 
     /// Registered from the start, and not when a switch says so.
@@ -97,6 +99,13 @@ package struct AccountSettings: Equatable, Sendable {
 
 /// `auto` asks NAPTR and SRV records, then addresses.
 package enum TransportChoice: String, CaseIterable, Sendable { case auto, udp, tcp, tls }
+
+/// What TLS does while the clock shows a time before the day of the build.
+package enum ClockChoice: String, CaseIterable, Sendable {
+    case wait
+    /// The time of the last TLS connection stands in for the clock, or the day of the build, whichever is later.
+    case tolerant
+}
 
 /// SHA-256 of a server's public key (SubjectPublicKeyInfo).
 package struct KeyPin: Hashable, Sendable, CustomStringConvertible {

@@ -69,7 +69,7 @@ extension Configuration {
 
 extension Configuration {
     private func checkTLS(_ account: AccountSettings, _ section: SectionName, _ context: inout SectionContext) {
-        let keys = ["tls-verify", "tls-ca", "tls-pin", "tls-certificate", "tls-key"]
+        let keys = ["tls-verify", "tls-ca", "tls-pin", "tls-certificate", "tls-key", "tls-clock"]
         if account.transport == .udp || account.transport == .tcp {
             for key in keys where context.isSet(section, key) {
                 context.warn(section, key, "does nothing with transport = \(account.transport.rawValue)")

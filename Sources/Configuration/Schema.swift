@@ -33,6 +33,7 @@ extension AccountSettings {
         Key("tls-ca", \.tlsCA, .path, "A file or folder of CA certificates; empty: the system's store"),
         Key("tls-pin", \.tlsPin, .list(.keyPin, unique: true), "Public keys, of which the server must have one"),
         Key("tls-certificate", \.tlsCertificate, .path, "Our own certificate with its chain, a PEM file"),
+        Key("tls-clock", \.tlsClock, .choice, "Before the clock is set: wait, or go by the last time that is known"),
         Key("tls-key", \.tlsKey, .path, "Its key, a PEM file; empty: in the same file"),
         Key("register", \.registers, .boolean, "Whether the account is registered"),
         Key("register-while", \.registerWhile, .name, "A button, as a switch: registered only while it is pressed"),

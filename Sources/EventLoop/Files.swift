@@ -22,6 +22,23 @@ package enum SmallFile {
     }
 }
 
+/// What is another one when a file, or the names in a folder, were changed.
+package struct FileStamp: Hashable, Sendable, CustomStringConvertible {
+    private let values: [Int64]
+
+    /// Nil if there is no such file.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        values = [
+            Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec), Int64(truncatingIfNeeded: status.st_ino),
+            Int64(status.st_size),
+        ]
+    }
+
+    package var description: String { values.map { String($0) }.joined(separator: ".") }
+}
+
 /// Replaces files so that a power cut leaves the old or the new content, never a part.
 package enum AtomicFile {
     /// Writes beside the file, syncs, renames over it and syncs the folder. Blocks for as long as the disk takes: on

@@ -9,7 +9,7 @@ final class HostsFile {
     private static let limit = 4096
 
     private let path: String
-    private var stamp: (Int, Int, UInt64)?
+    private var stamp: FileStamp?
     private var addresses: [String: [IPAddress]] = [:]
 
     init(path: String) { self.path = path }
@@ -24,16 +24,10 @@ final class HostsFile {
     }
 
     private func refresh() {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            addresses = [:]
-            stamp = nil
-            return
-        }
-        let stamp = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec, UInt64(status.st_ino))
-        if let old = self.stamp, old == stamp { return }
+        let stamp = FileStamp(path)
+        if stamp == self.stamp { return }
         self.stamp = stamp
-        addresses = Self.parse((try? SmallFile.read(path)) ?? [])
+        addresses = stamp == nil ? [:] : Self.parse((try? SmallFile.read(path)) ?? [])
     }
 
     /// Lines of an address and names; `#` begins a comment.

@@ -61,6 +61,9 @@ package final class SIPSockets {
     /// incoming connections.
     package var isKnown: (IPAddress) -> Bool = { _ in false }
 
+    /// Stands in for the clock while that is not set, for accounts that tolerate it (R10).
+    package var standInTime: UTCTime?
+
     /// Opens the sockets; what fails is tried again.
     /// - Parameters:
     ///   - port: 0 takes any free one, the same for all where possible.
@@ -107,7 +110,7 @@ package final class SIPSockets {
         let number = lastNumber
         let connection: StreamConnection
         var tls: TLSClient?
-        if let server { tls = try Self.client(to: server) }
+        if let server { tls = try client(to: server) }
         do throws(SystemError) {
             let socket = try Socket(.stream, family: remote.address.family, options, subject: "tcp \(remote)")
             socket.setStreamOptions(family: remote.address.family, dscp: options.dscp)
@@ -131,9 +134,9 @@ package final class SIPSockets {
         return connection.flow
     }
 
-    private static func client(to server: TLSServer) throws(TransportFailure) -> TLSClient {
+    private func client(to server: TLSServer) throws(TransportFailure) -> TLSClient {
         do throws(TLSClient.Failure) {
-            return try TLSClient(to: server)
+            return try TLSClient(to: server, at: standInTime)
         } catch {
             throw .insecure(error.text)
         }

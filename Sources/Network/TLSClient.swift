@@ -52,9 +52,11 @@ package final class TLSClient {
     package private(set) var isSecured = false
 
     /// Loads libssl if nobody did, and what the settings name; says nothing yet.
-    package init(to server: TLSServer) throws(Failure) {
+    /// - Parameter time: stands in for a clock that is not set, where the settings say so.
+    package init(to server: TLSServer, at time: UTCTime? = nil) throws(Failure) {
         var failure = [CChar](repeating: 0, count: 512)
         let settings = server.settings
+        let time = settings.toleratesClock ? time.map { $0.milliseconds / 1000 } ?? 0 : 0
         var made: OpaquePointer?
         // The strings live while libssl copies them.
         withOptionalCString(settings.authorities) { authorities in
@@ -63,7 +65,7 @@ package final class TLSClient {
                     withOptionalCString(server.name) { name in
                         var native = portero_tls_settings(
                             authorities: authorities, verifies: settings.verifies ? 1 : 0, certificate: certificate,
-                            key: key, server_name: name)
+                            key: key, server_name: name, time: time)
                         made = portero_tls_create(&native, &failure, failure.count)
                     }
                 }

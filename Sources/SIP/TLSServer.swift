@@ -15,6 +15,10 @@ package struct TLSSettings: Hashable, Sendable {
     package var certificate: String?
     /// Its key, a PEM file; nil: in the same file.
     package var key: String?
+    /// What changes when the content of these files does: other content is another trust.
+    package var stamps: [String] = []
+    /// Before the clock is set, the last time that is known stands in for it.
+    package var toleratesClock = false
 
     package init() {}
 }

@@ -6,7 +6,7 @@ extension Account {
     func contact(on flow: Flow, for peer: SIPURI? = nil) -> SIPURI {
         if let gruu, peer?.scheme != .sips || gruu.scheme == .sips { return gruu }
         var contact = SIPURI(user: contactUser, host: Host(flow.local.address), port: flow.local.port)
-        if flow.transport == .tls, [uri, peer].contains(where: { $0?.scheme == .sips }) {
+        if flow.transport == .tls, uri.scheme == .sips || peer?.scheme == .sips {
             contact.scheme = .sips
         } else if flow.transport != .udp {
             contact.setParameter("transport", flow.transport.rawValue)

@@ -95,7 +95,8 @@ package struct Password: Equatable, Sendable, CustomStringConvertible, CustomDeb
 extension Account {
     /// Whether it never leaves TLS.
     package var isSecure: Bool {
-        transport == .tls || ([uri, registrar, outboundProxy].contains { $0?.scheme == .sips })
+        let places: [SIPURI?] = [uri, registrar, outboundProxy]
+        return transport == .tls || places.contains { $0?.scheme == .sips }
     }
 
     /// Where a URI leads with this account's choice of transport (T10).
@@ -116,7 +117,8 @@ extension Account {
     /// Its proxy, registrar and domain, each once, in lower case.
     package var serverNames: [String] {
         var names: [String] = []
-        for uri in [outboundProxy, registrar, uri] {
+        let places: [SIPURI?] = [outboundProxy, registrar, uri]
+        for uri in places {
             guard let name = uri?.host?.text.lowercasedASCII, !names.contains(name) else { continue }
             names.append(name)
         }

@@ -51,10 +51,15 @@ extension Agent {
 
     /// The clock was set, or is found to be before the day of this build: no certificate can be judged then (R10).
     mutating func clockChanged(isSet: Bool, at now: Instant) {
+        let wasSet = requester.isClockSet
         requester.isClockSet = isSet
         guard isSet else { return }
         requester.avoided.forget()
         for key in keys() {
+            if !wasSet, let flow = registrations[key]?.flow, registrations[key]?.account.tls.toleratesClock == true {
+                // Made by a time that only stood in for this one: it is made anew with full checks.
+                connections.close(flow, .other("made before the clock was set"), &wire, &connectionEvents)
+            }
             update(key, at: now) { registration, _, out in registration.clockSet(at: now, &out) }
         }
     }

@@ -84,7 +84,8 @@ package struct Agent {
         self.capabilities = capabilities
         wire = Wire(random: capabilities.random)
         requester = Requester(
-            hashes: capabilities.hashes, product: settings.product, usesIPv6: settings.ipv6)
+            hashes: capabilities.hashes, product: settings.product, usesIPv6: settings.ipv6,
+            pathMTU: capabilities.pathMTU)
         addAccounts(settings.accounts, at: now)
         wantSources(at: now)
         renewTrust()

@@ -30,11 +30,14 @@ package struct UserAgentCapabilities {
     package var releasePort: (_ call: CallKey) -> Void
     /// Whether this host still has the address.
     package var hasAddress: (IPAddress) -> Bool
+    /// The largest packet that the path to a peer is known to carry, octets; nil: nothing is known (T9).
+    package var pathMTU: (_ remote: IPAddress) -> Int?
 
     package init(
         hashes: Hashes, random: Randomness, numbering: CallNumbering,
         reservePort: @escaping (CallKey, IPAddress) -> UInt16?, releasePort: @escaping (CallKey) -> Void,
-        hasAddress: @escaping (IPAddress) -> Bool = { _ in false }
+        hasAddress: @escaping (IPAddress) -> Bool = { _ in false },
+        pathMTU: @escaping (IPAddress) -> Int? = { _ in nil }
     ) {
         self.hashes = hashes
         self.random = random
@@ -42,6 +45,7 @@ package struct UserAgentCapabilities {
         self.reservePort = reservePort
         self.releasePort = releasePort
         self.hasAddress = hasAddress
+        self.pathMTU = pathMTU
     }
 }
 

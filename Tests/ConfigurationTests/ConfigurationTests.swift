@@ -33,6 +33,7 @@ import Testing
         #expect(house.forwarding.always == "sip:300@pbx.example.org")
         #expect(house.forwarding.busy == "sip:301@pbx.example.org;transport=tcp")
         #expect(house.forwarding.noAnswer == Forwarding.NoAnswer(after: .seconds(20), uri: "sip:302@x"))
+        #expect(house.tlsClock == .tolerant)
         #expect(house.expires == .seconds(5400))
         #expect(house.autoAnswer == .header)
         #expect(house.autoAnswerFrom.map(\.description) == ["sip:100@pbx.example.org", "sip:2*@pbx.example.org"])

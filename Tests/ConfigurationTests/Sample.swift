@@ -27,6 +27,7 @@ let sample = #"""
     tls-pin = 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
     tls-certificate = /etc/portero/door.pem
     tls-key = /etc/portero/door.key
+    tls-clock = tolerant
     register = on
     expires = 1h 30min
     default = yes

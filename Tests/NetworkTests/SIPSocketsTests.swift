@@ -208,6 +208,7 @@ private func hasIPv6Loopback() -> Bool {
         #expect(LocalAddress.byRoute().towards(remote) == .loopbackV4)
         #expect(LocalAddress.byRoute(interface: "lo").towards(remote) == .loopbackV4)
         #expect(LocalAddress.byRoute(interface: "nowhere0").towards(remote) == nil)
+        #expect(LocalAddress.pathMTU(to: remote).map { $0 >= 1280 } == true)
         #expect(LocalAddress { _ in .anyV6 }.towards(remote) == .anyV6)
     }
 }

@@ -38,9 +38,9 @@ private final class Handshake {
 
     init(
         _ server: TLSServer, certificate: String, clientAuthority: String? = nil, version: Int32 = 0,
-        suites: String? = nil
+        suites: String? = nil, time: UTCTime? = nil
     ) throws {
-        client = try TLSClient(to: server)
+        client = try TLSClient(to: server, at: time)
         peer = try #require(tls_peer_create(certificate, clientAuthority, version, suites))
         run { () throws(TLSClient.Failure) in try client.start() }
     }
@@ -192,6 +192,16 @@ private func server(
             #expect(pair.failure?.contains("refused: \(reason)") == true, "\(pair.failure ?? "taken")")
             #expect(pair.failure?.contains("valid from 2") == true)
         }
+    }
+
+    @Test("R10: another time stands in for the clock where that is tolerated") func standInTime() throws {
+        let certificate = ours.issue("DNS:pbx.example.org", begins: -7200, ends: -3600)
+        let then = UTCTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) - 5_400_000)
+        let tolerant = try Handshake(
+            server(ours) { $0.toleratesClock = true }, certificate: certificate, time: then)
+        #expect(tolerant.failure == nil)
+        let strict = try Handshake(server(ours), certificate: certificate, time: then)
+        #expect(strict.failure?.contains("certificate has expired") == true)
     }
 
     @Test func thePinIsOfTheServersKey() throws {

@@ -164,6 +164,26 @@ import UserAgent
         #expect(site.agent.accountStatuses[0].reason == "connection timed out")
     }
 
+    @Test("T9: what comes within 200 octets of the path's size is large") func narrowPaths() throws {
+        var account = try Account.house()
+        account.headers = [HeaderField(name: "X-Long", value: String(repeating: "x", count: 400))]
+        let site = TrustTests.site([account])
+        func transport(_ number: Int) throws -> Set<Transport> {
+            site.forgetSent()
+            site.give(
+                .dial(DialOrder(call: CallKey(number), uri: try SIPURI("sip:100@pbx.example.org"), account: "house")))
+            site.run(for: .milliseconds(400))
+            let invites = site.sent.filter { $0.request?.method == .invite }
+            #expect(invites.allSatisfy { $0.octets.count < 1300 && $0.octets.count > 1080 })
+            return Set(invites.map(\.flow.transport))
+        }
+        #expect(try transport(1) == [.udp])
+        site.portBox.pathMTU = 1500
+        #expect(try transport(2) == [.udp])
+        site.portBox.pathMTU = 1280
+        #expect(try transport(3) == [.tcp])
+    }
+
     @Test("T12: a stalled look-up delays no other account and no address") func stalledLookUps() throws {
         let stalled = try Account.house("stalled", registrar: "sip:stalled.example.org")
         let named = try Account.house("named", registrar: "sip:pbx.example.org")

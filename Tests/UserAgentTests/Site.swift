@@ -68,7 +68,8 @@ final class Site {
         let ports = PortBox()
         let capabilities = UserAgentCapabilities(
             hashes: .forTests, random: .seeded(seed), numbering: CallNumbering(),
-            reservePort: { call, _ in ports.reserve(call) }, releasePort: { ports.release($0) })
+            reservePort: { call, _ in ports.reserve(call) }, releasePort: { ports.release($0) },
+            pathMTU: { _ in ports.pathMTU })
         self.portBox = ports
         agent = Agent(settings: settings, capabilities: capabilities, at: .zero)
     }
@@ -76,6 +77,8 @@ final class Site {
     let portBox: PortBox
 
     final class PortBox {
+        /// What the path to every peer carries.
+        var pathMTU: Int?
         private(set) var taken: [CallKey: UInt16] = [:]
         func reserve(_ call: CallKey) -> UInt16? {
             guard let port = (0..<20).map({ UInt16(16384 + 2 * $0) }).first(where: { !taken.values.contains($0) })

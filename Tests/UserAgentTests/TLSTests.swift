@@ -127,6 +127,23 @@ import UserAgent
         #expect(site.status?.state == .registered)
     }
 
+    @Test("R10: a tolerant account does not wait, and connects anew when the clock is set") func tolerant() throws {
+        var account = try Self.account()
+        account.tls.toleratesClock = true
+        let (site, _) = Self.site([account])
+        site.give(.clockChanged(isSet: false))
+        site.run(for: .seconds(1))
+        #expect(site.status?.state == .registered)
+        let first = try #require(site.registers.last?.flow)
+        site.give(.clockChanged(isSet: true))
+        #expect(site.closed == [first])
+        site.run(for: .seconds(3))
+        #expect(site.status?.state == .registered)
+        #expect(site.registers.last?.flow.connection != first.connection)
+        site.give(.clockChanged(isSet: true))
+        #expect(site.closed.count == 1)
+    }
+
     @Test("R10: without verification the clock does not matter") func unverified() throws {
         var account = try Self.account()
         account.tls.verifies = false

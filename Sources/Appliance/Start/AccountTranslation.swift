@@ -82,6 +82,9 @@ struct AccountTranslation {
         tls.pins = settings.tlsPin.map(\.digest)
         tls.certificate = settings.tlsCertificate
         tls.key = settings.tlsKey
+        let files: [String?] = [tls.authorities, tls.certificate, tls.key]
+        tls.stamps = files.compactMap { $0 }.compactMap { FileStamp($0)?.description }
+        tls.toleratesClock = settings.tlsClock == .tolerant
         return tls
     }
 

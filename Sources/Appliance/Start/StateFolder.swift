@@ -26,6 +26,7 @@ package struct StateFolder: Sendable {
         case provisionedTag = "provisioned.etag"
         case identity = "identity.json"
         case lockOut = "lock-out.json"
+        case lastTime = "last-time"
     }
 
     /// The content of a file; nil if it is not there.

@@ -76,6 +76,14 @@ int portero_set_option(int descriptor, int level, int name, int value) {
     return setsockopt(descriptor, level, name, &value, sizeof value);
 }
 
+int portero_path_mtu(int descriptor, int family) {
+    int size = -1;
+    socklen_t length = sizeof size;
+    int result = family == 4 ? getsockopt(descriptor, IPPROTO_IP, IP_MTU, &size, &length)
+                             : getsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU, &size, &length);
+    return result == 0 ? size : -1;
+}
+
 int portero_bind_to_interface(int descriptor, const char *name) {
     return setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, strlen(name) + 1);
 }

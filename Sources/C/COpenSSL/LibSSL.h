@@ -21,7 +21,7 @@
     X(X509_STORE_CTX_get_current_cert) X(X509_STORE_CTX_get_error) X(X509_STORE_CTX_get_ex_data)                   \
     X(X509_VERIFY_PARAM_set_flags) X(X509_free) X(X509_get0_notAfter) X(X509_get0_notBefore)                       \
     X(X509_get_X509_PUBKEY) X(X509_get_ext_d2i) X(X509_get_issuer_name) X(X509_get_subject_name) X(X509_up_ref)    \
-    X(X509_verify_cert_error_string) X(i2d_X509_PUBKEY)
+    X(X509_VERIFY_PARAM_set_time) X(X509_verify_cert_error_string) X(i2d_X509_PUBKEY)
 
 struct portero_ssl {
 #define X(name) __typeof__(&name) name;

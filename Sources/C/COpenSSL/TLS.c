@@ -31,6 +31,8 @@ static int set_up(
     SSL_CTX *context, const struct portero_tls_settings *settings, char *failure, size_t capacity) {
     libssl.SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
     libssl.SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    if (settings->time)
+        libssl.X509_VERIFY_PARAM_set_time(libssl.SSL_CTX_get0_param(context), (time_t)settings->time);
     libssl.SSL_CTX_ctrl(context, SSL_CTRL_MODE, SSL_MODE_RELEASE_BUFFERS, NULL);
     if (!libssl.SSL_CTX_set_cipher_list(context, suites)) return fail(failure, capacity, "no suite is left");
     if (settings->verifies && settings->authorities) {

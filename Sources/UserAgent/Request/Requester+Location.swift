@@ -73,7 +73,7 @@ extension Requester {
         entries[id]?.target = target
         entries[id]?.state = .connecting
         entries[id]?.until = nil
-        if target.server?.settings.verifies == true, !isClockSet {
+        if !isClockSet, let settings = target.server?.settings, settings.verifies, !settings.toleratesClock {
             let failure = TransportFailure.insecure("the clock is not set yet: waiting for the time")
             return answered(id, .failure(failure), at: now, &wire, &connections, &events)
         }

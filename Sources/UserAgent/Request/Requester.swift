@@ -10,8 +10,10 @@ struct Requester {
     static let silence = Duration.seconds(8)
     /// For all look-ups of a request.
     static let locateTimeout = Duration.seconds(20)
-    /// Larger requests go by TCP where the server has it (T9).
+    /// Larger requests go by TCP where the server has it, and those that come nearer than this to what the path carries
+    /// (T9).
     static let largest = 1300
+    static let pathMargin = 200
     static let largeConnectTimeout = Duration.seconds(4)
     static let largeMemory = Duration.seconds(600)
     /// Servers remembered to have no TCP.
@@ -57,13 +59,15 @@ struct Requester {
     var withoutTCP: [SocketAddress: Instant] = [:]
     var avoided = AvoidedTargets()
     let hashes: Hashes
+    private let pathMTU: (IPAddress) -> Int?
     /// Product and version; empty: they are not told (SEC11).
     var product: String
     var usesIPv6: Bool
     /// Before the clock is set no certificate can be judged (R10).
     var isClockSet = true
 
-    init(hashes: Hashes, product: String, usesIPv6: Bool) {
+    init(hashes: Hashes, product: String, usesIPv6: Bool, pathMTU: @escaping (IPAddress) -> Int?) {
+        self.pathMTU = pathMTU
         self.hashes = hashes
         self.product = product
         self.usesIPv6 = usesIPv6
@@ -97,6 +101,10 @@ struct Requester {
             default: false
             }
         }
+    }
+
+    private func largest(to remote: IPAddress) -> Int {
+        min(Self.largest, pathMTU(remote).map { $0 - Self.pathMargin } ?? Self.largest)
     }
 
     /// The flow along which a request went.
@@ -166,7 +174,7 @@ struct Requester {
         }
         entry.request = request
         if flow.transport == .udp, !entry.goesAnySize, entry.account.transport == .auto, !entry.isCancelled,
-            request.serialized().count > Self.largest
+            request.serialized().count > largest(to: flow.remote.address)
         {
             entry.goesAnySize = true
             if withoutTCP[flow.remote].map({ $0 <= now }) ?? true {

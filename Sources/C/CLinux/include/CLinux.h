@@ -57,6 +57,8 @@ int portero_accept(int descriptor, struct portero_address *peer);
 /// The socket's own address.
 int portero_local_address(int descriptor, struct portero_address *address);
 int portero_set_option(int descriptor, int level, int name, int value);
+/// What the path of a connected datagram socket carries, octets; -1: it is not known.
+int portero_path_mtu(int descriptor, int family);
 /// Restricts a socket to an interface.
 int portero_bind_to_interface(int descriptor, const char *name);
 /// Takes and clears the error that waits on the socket; 0 for none.

@@ -17,6 +17,8 @@ struct portero_tls_settings {
     const char *key;
     /// For the server_name extension; NULL: none.
     const char *server_name;
+    /// At which certificates are judged, seconds since 1970; 0: now.
+    int64_t time;
 };
 
 enum portero_tls_step { PORTERO_TLS_DONE, PORTERO_TLS_WAITS, PORTERO_TLS_FAILED };
