@@ -46,6 +46,22 @@ class InACall(DoorTest):
                 door.stop()
                 phone.stop()
 
+    def test_another_address_while_it_rings(self):
+        phone = self.start(Baresip(self.site.leg("phone"), self.base, "100", self.pbx, tone=1000))
+        self.pbx.wait_registered("100")
+        door = self.door(self.house())
+        door.do("dial", self.pbx.uri("100"))
+        phone.wait("CALL_INCOMING")
+        new = f"{self.host.address.rsplit('.', 1)[0]}.71"
+        self.site.change_address("door", new)
+        phone.wait("CALL_INCOMING", 2)
+        phone.wait("CALL_CLOSED")
+        door.wait_call("ringing")
+        phone.answer()
+        door.wait_call("talking")
+        self.loud.forget()
+        wait_until(lambda: self.loud.level(1000)[0] > 0.85, 20, "the phone at the door", 0.5)
+
     def test_the_cable(self):
         door = self.door(self.house())
         self.site.cable("door", False)

@@ -90,6 +90,32 @@ class Transfer(DoorTest):
         for phone in (first, second):
             phone.wait_state("LinphoneCallStreamsRunning", call=2)
 
+    def test_a_phone_brings_two_together(self):
+        """Once the door calls by Replaces, once it is called so."""
+        agent, other = self.phone(Linphone, "200", 1000), self.phone(Linphone, "201", 1400)
+        door = self.door(self.house(accept_transfer="yes", auto_answer="always"))
+        door.do("dial", self.pbx.uri("200"))
+        door.wait_call("talking")
+        agent.dial(self.pbx.uri("201"))
+        agent.wait_state("LinphoneCallStreamsRunning", call=2)
+        agent.transfer("2")
+        self.hears(1400)
+        call = door.wait_call("talking")
+        self.assertEqual((len(door.calls()), call["direction"]), (1, "outgoing"))
+        door.do("hangup")
+        door.wait_quiet()
+        since = len(door.events)
+        agent.dial(self.pbx.uri("201"))
+        agent.wait_state("LinphoneCallStreamsRunning", call=3)
+        agent.dial(self.pbx.uri("front"))
+        former = door.wait_call("talking")
+        agent.wait_state("LinphoneCallStreamsRunning", call=4)
+        agent.transfer("4", call=3)
+        door.wait_event("call", since, id=former["id"], state="ended", cause="transferred")
+        self.hears(1400)
+        self.assertEqual([call["remote"] for call in door.calls()], [self.pbx.uri("201")])
+        self.note(f"{other.user} took the place of {agent.user}")
+
     # SIPp
 
     def test_refer_by_the_book(self):
