@@ -164,7 +164,7 @@ extension Agent {
         case .media(let plan): wire.out.append(.media(key, plan))
         case .status(let status):
             wire.out.append(.event(.call(status)))
-            if let referrer = referrals[key] { tell(referrer, .referral(status), at: now) }
+            referralChanged(status, at: now)
         case .callReferred(let wanted): dial(wanted, for: key, at: now)
         case .transfer(let status):
             wire.out.append(.event(.transfer(status)))
@@ -205,7 +205,7 @@ extension Agent {
         dialogs[DialogKey(callID: call.callID, localTag: call.localTag)] = nil
         callFlows[key] = nil
         callDeadlines[key] = nil
-        referrals = referrals.filter { $0.key != key && $0.value != key }
+        referrals[key] = nil
         invites = invites.filter { $0.value != key }
         callLookups = callLookups.filter { $0.value != key }
         for (request, id) in callRequests where request.call == key {

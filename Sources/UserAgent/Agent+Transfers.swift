@@ -64,6 +64,21 @@ extension Agent {
         referrals[key] = referrer
         dial(order, at: now)
     }
+
+    /// A call went on; if a REFER asked for it, that call's peer hears of it, and the owner.
+    mutating func referralChanged(_ call: CallStatus, at now: Instant) {
+        guard let referrer = referrals[call.call] else { return }
+        tell(referrer, .referral(call), at: now)
+        let isOver = call.state == .ended
+        guard isOver || call.answeredAt != nil else { return }
+        referrals[call.call] = nil
+        var status = TransferStatus(
+            call: referrer, target: call.remote, state: isOver ? .failed : .done, isAskedByPeer: true)
+        status.other = call.call
+        status.code = call.code
+        status.reason = call.reason
+        wire.out.append(.event(.transfer(status)))
+    }
 }
 
 /// With whom a peer is brought together.

@@ -16,14 +16,17 @@ import UserAgent
         var station = Station { $0.call.secondCall = .accept }
         let first = station.incoming()
         station.status(first, .talking)
-        #expect(try transfer(&station, to: "kitchen") == ["transfer c1 sip:100@pbx.example"])
-        #expect(try transfer(&station, to: "sip:7@x.example") == ["transfer c1 sip:7@x.example"])
+        let toContact = try transfer(&station, to: "kitchen")
+        #expect(toContact == ["transfer c1 sip:100@pbx.example"])
+        let toURI = try transfer(&station, to: "sip:7@x.example")
+        #expect(toURI == ["transfer c1 sip:7@x.example"])
         let second = station.incoming(from: "200")
         #expect(throws: IntercomRefusal.impossible("call c2 is incoming")) {
             try transfer(&station, to: "c2", first)
         }
         station.status(second, .talking)
-        #expect(try transfer(&station, to: "c2", first) == ["transfer c1 c2"])
+        let toCall = try transfer(&station, to: "c2", first)
+        #expect(toCall == ["transfer c1 c2"])
         #expect(throws: IntercomRefusal.impossible("call c1 cannot be transferred to itself")) {
             try transfer(&station, to: "c1", first)
         }

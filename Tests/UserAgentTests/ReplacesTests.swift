@@ -33,7 +33,8 @@ import UserAgent
 
     @Test func answeredCallIsReplaced() throws {
         let (site, dialog) = try called { .answer($0) }
-        #expect(try answer(site, [dialog.description]) == 200)
+        let status = try answer(site, [dialog.description])
+        #expect(status == 200)
         #expect(site.incoming.last?.replaces == site.incoming.first?.call)
         #expect(site.sent.compactMap(\.request).map(\.method) == [.bye])
         #expect(site.calls.last { $0.call == site.incoming.first?.call }?.cause == "transferred")
@@ -44,37 +45,43 @@ import UserAgent
         TrustTests.give(try TrustTests.invite("sip:house@192.0.2.7", tag: "f0"), to: site)
         site.give(.answer(try #require(site.incoming.first?.call)))
         let tag = try #require(site.sent.compactMap(\.response).last?.to.tag)
-        #expect(try answer(site, [Replaces(callID: "call-f0", toTag: tag, fromTag: "f0").description]) == 200)
+        let status = try answer(site, [Replaces(callID: "call-f0", toTag: tag, fromTag: "f0").description])
+        #expect(status == 200)
     }
 
     @Test func earlyOnlyButAnswered() throws {
         let (site, dialog) = try called { .answer($0) }
-        #expect(try answer(site, [dialog.description + ";early-only"]) == 486)
+        let status = try answer(site, [dialog.description + ";early-only"])
+        #expect(status == 486)
         #expect(site.incoming.count == 1)
     }
 
     @Test func stillRingingHere() throws {
         let (site, dialog) = try called { .ring($0) }
-        #expect(try answer(site, [dialog.description]) == 481)
+        let status = try answer(site, [dialog.description])
+        #expect(status == 481)
     }
 
     @Test func alreadyOver() throws {
         let (site, dialog) = try called { .answer($0) }
         site.give(.hangUp(try #require(site.incoming.first?.call), .normal))
-        #expect(try answer(site, [dialog.description]) == 603)
+        let status = try answer(site, [dialog.description])
+        #expect(status == 603)
     }
 
     @Test func noMatch() throws {
         let (site, dialog) = try called { .answer($0) }
         var other = dialog
         other.fromTag = "x"
-        #expect(try answer(site, [other.description]) == 481)
+        let status = try answer(site, [other.description])
+        #expect(status == 481)
     }
 
     /// Of another account it is nobody's call.
     @Test func callOfAnotherAccount() throws {
         let (site, dialog) = try called { .answer($0) }
-        #expect(try answer(site, [dialog.description], user: "other") == 481)
+        let status = try answer(site, [dialog.description], user: "other")
+        #expect(status == 481)
     }
 
     @Test func twoOrWithJoinOrMalformed() throws {

@@ -24,7 +24,7 @@ extension Call {
         }
         var response = dialogResponse(200, to: request, on: flow)
         do throws(NegotiationError) {
-            leg.negotiation.local.direction = holds ? .inactive : .sendrecv
+            if isInvite || description != nil { leg.negotiation.local.direction = holds ? .inactive : .sendrecv }
             if let description {
                 setBody(try leg.negotiation.answer(description), of: &response)
                 heldByPeer = leg.negotiation.isHeld(by: description)

@@ -74,6 +74,7 @@ extension Call {
         isAcknowledged = true
         if phase == .incoming { return refuse(487, cause: CallCause(givenUp: request.reasons), at: now, &out) }
         if let number = leg?.current, case .change? = errands[number]?.purpose { abandon(number, &out) }
+        peerLeft(&out)
         end(200, nil, isBeingTransferred ? .transferred : .normal, at: now, &out)
     }
 }

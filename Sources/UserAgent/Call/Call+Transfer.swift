@@ -82,6 +82,11 @@ extension Call {
         tell(transfer.order, .failed, code, reason, &out)
     }
 
+    /// Many a phone ends the call instead of telling how the transfer went: it went.
+    mutating func peerLeft(_ out: inout [Output]) {
+        if let transfer, transfer.isAsked { tell(transfer.order, .done, nil, nil, &out) }
+    }
+
     // MARK: The peer's
 
     mutating func referred(

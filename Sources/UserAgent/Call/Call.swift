@@ -262,6 +262,6 @@ struct Call {
     /// Whether a request in the dialog may come along this flow (SEC14).
     func isTrusted(_ flow: Flow) -> Bool {
         flow.transport.isStream || account.followsPeer || sources.contains(flow.remote.address)
-            || dialog?.mayComeFrom(flow.remote.address) ?? true
+            || legs.values.contains { $0.dialog.mayComeFrom(flow.remote.address) }
     }
 }

@@ -1,3 +1,4 @@
+import Configuration
 import Foundation
 import Primitives
 import SIP
@@ -29,6 +30,12 @@ import Testing
         var random = Randomness.seeded(seed)
         var world = CallWorld(seed: seed, conditions: .random(&random))
         world.keepsTrace = false
+        // Some with reliable provisional responses, some long enough to be refreshed.
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            world.endpoints[0].setUp = { $0.headers = [HeaderField(name: "Require", value: "100rel")] }
+        }
+        let isLong = Int.random(in: 0..<8, using: &random) == 0
+        if isLong { for index in 0..<2 { world.endpoints[index].setUp = { $0.sessionTimer = 90 } } }
         func moment(_ range: ClosedRange<Int64>) -> Duration { .milliseconds(Int64.random(in: range, using: &random)) }
         if Bool.random(using: &random) { world.endpoints[1].reactions.append((moment(0...200), .ring)) }
         switch Int.random(in: 0..<8, using: &random) {
@@ -50,8 +57,9 @@ import Testing
             }
         }
         _ = world.dial()
-        world.endpoints[0].plan(.hangUp(.normal), for: CallKey(1), at: .zero + moment(0...25_000))
-        if Bool.random(using: &random) {
+        world.endpoints[0].plan(
+            .hangUp(.normal), for: CallKey(1), at: .zero + moment(isLong ? 60_000...400_000 : 0...25_000))
+        if !isLong, Bool.random(using: &random) {
             world.endpoints[1].reactions.append((moment(0...25_000), .hangUp(.normal)))
         }
         world.run()

@@ -208,6 +208,17 @@ import Testing
         finish()
     }
 
+    /// The description of our answer stays as it is too, with its version.
+    @Test mutating func weRefreshAsCalledSideByReinvite() throws {
+        let invite = try receiveInvite(headers: [.supported: "timer", .sessionExpires: "200;refresher=uas"])
+        world.do(.answer)
+        let body = try #require(lastResponse?.body)
+        try acknowledge(invite)
+        world.run(for: .seconds(101))
+        #expect(sent(.invite).last?.body == body)
+        finish()
+    }
+
     /// A hold of ours in between refreshes too, and leaves the roles as they are.
     @Test mutating func holdRefreshes() throws {
         _ = try talk("200;refresher=uas")

@@ -185,7 +185,7 @@ import Testing
         world.do(.ring)
         try say(.update, after: invite, cseq: 8, sdp: Self.description)
         #expect(lastResponse?.status == 500)
-        #expect((0...10).contains(try #require(lastResponse?.retryAfter)))
+        #expect(lastResponse?.retryAfter.map { $0 <= 10 } == true)
         try say(.invite, after: invite, cseq: 9, sdp: Self.description)
         #expect(lastResponse?.status == 500)
         try say(.update, after: invite, cseq: 10)

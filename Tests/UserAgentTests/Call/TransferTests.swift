@@ -102,6 +102,7 @@ import Testing
         answer(refer, 202)
         send(.bye, in: invite, cseq: 5)
         #expect(world.last(0)?.cause == "transferred")
+        #expect(transfers.last?.state == .done)
         finish()
     }
 
