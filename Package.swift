@@ -134,3 +134,14 @@ if Context.environment["PORTERO_FUZZ"] != nil {
             name: "Fuzz", dependencies: ["Fuzzing"], path: "Tests/Fuzz",
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
+
+// The contestant of board/bench's job `parse`.
+if Context.environment["PORTERO_BENCH"] != nil {
+    let folder = "board/bench/parse/portero"
+    package.targets += [
+        .target(
+            name: "PorteroReader", dependencies: ["Primitives", "SIP", "SDP"], path: "\(folder)/Reader",
+            swiftSettings: strict),
+        .executableTarget(name: "parse-portero", dependencies: ["PorteroReader"], path: "\(folder)/Driver"),
+    ]
+}

@@ -84,12 +84,17 @@ package struct OctetText: Sendable {
     }
 
     /// Whether it is this word, but for ASCII letter case.
-    @inlinable package func matches(_ word: String) -> Bool {
-        guard word.utf8.count == count else { return false }
-        var index = Int(start)
+    @inlinable package func matches(_ word: String) -> Bool { octets.matches(range, word) }
+}
+
+extension [UInt8] {
+    /// Whether the octets there are this word, but for ASCII letter case.
+    @inlinable package func matches(_ range: Range<Int>, _ word: String) -> Bool {
+        guard word.utf8.count == range.count else { return false }
+        var index = range.lowerBound
         for octet in word.utf8 {
             // Differ in the bit of letter case at most, and then are letters.
-            let difference = octets[index] ^ octet
+            let difference = self[index] ^ octet
             if difference != 0, difference != 0x20 || !octet.isLetter { return false }
             index &+= 1
         }

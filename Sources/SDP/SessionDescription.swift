@@ -137,7 +137,7 @@ extension [SessionDescription.Attribute] {
     package func has(_ name: String) -> Bool { text(name) != nil }
 
     func text(_ name: String) -> OctetText? {
-        first { $0.nameText.matches(name) }.map { $0.valueText ?? OctetText("") }
+        firstIndex { $0.nameText.matches(name) }.map { self[$0].valueText ?? OctetText("") }
     }
 
     /// The flow that is said here; nil if none is.

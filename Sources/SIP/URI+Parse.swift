@@ -55,7 +55,7 @@ extension SIPURI {
             while !scanner.isAtEnd {
                 let name = scanner.take { $0 == 0x3D || $0 == 0x26 }
                 if name.isEmpty { throw ParseError("URI header is malformed") }
-                let value = scanner.take(0x3D) ? scanner.text(scanner.take { $0 == 0x26 }) : nil
+                let value = scanner.take(0x3D) ? scanner.text(scanner.take { $0 == 0x26 }) : ""
                 headers.append(.init(scanner.text(name), value))
                 _ = scanner.take(0x26)
             }

@@ -10,8 +10,8 @@ struct AuthenticationParameters {
 
     /// All challenges of a header value: several may be joined by commas (P3). Throws where the text is malformed or
     /// contains a line end, which must never reach a header of ours.
-    static func list(_ text: String) throws(ParseError) -> [AuthenticationParameters] {
-        if text.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A }) { throw ParseError("challenge contains a line end") }
+    static func list(_ text: OctetText) throws(ParseError) -> [AuthenticationParameters] {
+        if text.contains(0x0D) || text.contains(0x0A) { throw ParseError("challenge contains a line end") }
         var scanner = Scanner(text)
         var list: [AuthenticationParameters] = []
         scanner.skipWhitespace()
@@ -31,8 +31,7 @@ struct AuthenticationParameters {
 
     /// The value without its quotes, of the first parameter with this name.
     subscript(name: String) -> String? {
-        for parameter in values where parameter.name.matches(name) { return parameter.value.unquoted }
-        return nil
+        values.firstIndex { $0.name.matches(name) }.map { values[$0].value.unquoted }
     }
 
     private init(_ scanner: inout Scanner) throws(ParseError) {

@@ -49,7 +49,7 @@ package struct DigestChallenge: Hashable, Sendable, CustomStringConvertible {
 
     /// The challenges of one header value.
     package static func read(_ text: String, isProxy: Bool) -> [Reading] {
-        guard let list = try? AuthenticationParameters.list(text) else {
+        guard let list = try? AuthenticationParameters.list(OctetText(text)) else {
             // A foreign scheme may have a form of its own (`Bearer`, `Negotiate abc==`).
             return [text.prefix(6).lowercased() == "digest" ? .malformed : .unsupported]
         }

@@ -36,7 +36,9 @@ package struct DigestCredentials: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads a header value; nil for another scheme or a malformed value.
-    package init?(_ text: String) {
+    package init?(_ text: String) { self.init(OctetText(text)) }
+
+    init?(_ text: OctetText) {
         guard let parameters = try? AuthenticationParameters.list(text).first,
             parameters.scheme.matches("Digest"),
             let username = parameters["username"], let realm = parameters["realm"],

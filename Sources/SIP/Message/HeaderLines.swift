@@ -29,17 +29,18 @@ struct HeaderLines {
     /// follows.
     mutating func nextRaw() -> (line: Range<Int>, hasStrayReturn: Bool)? {
         let start = position
-        guard let first = octets[start..<end].firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
-        var lineFeed = first
-        if octets[first] == 0x0D, first + 1 < end, octets[first + 1] == 0x0A { lineFeed += 1 }
-        if octets[lineFeed] != 0x0A {
-            guard let next = octets[first..<end].firstIndex(of: 0x0A) else { return nil }
-            lineFeed = next
+        var returns = 0
+        var index = start
+        while let control = octets[index..<end].firstIndex(where: { $0 <= 0x0D }) {
+            index = control + 1
+            if octets[control] == 0x0D { returns += 1 }
+            if octets[control] == 0x0A {
+                position = index
+                let endsInReturn = control > start && octets[control - 1] == 0x0D
+                return (start..<(endsInReturn ? control - 1 : control), returns > (endsInReturn ? 1 : 0))
+            }
         }
-        let endsInReturn = lineFeed > start && octets[lineFeed - 1] == 0x0D
-        let lineEnd = endsInReturn ? lineFeed - 1 : lineFeed
-        position = lineFeed + 1
-        return (start..<lineEnd, first < lineEnd)
+        return nil
     }
 
     /// The next header line with its continuation lines; nil after the last. Can go on after it has thrown.

@@ -24,7 +24,7 @@ extension MessageFields {
 
     /// Methods of Allow; nil if there is no such header (then nothing is known).
     package var allow: [SIPMethod]? {
-        headers.contains(.allow) ? headers.list(.allow).map { SIPMethod($0) } : nil
+        headers.contains(.allow) ? headers.texts(.allow).map { SIPMethod($0.string) } : nil
     }
 
     /// Hops left, 0…255; nil if absent (tolerated, D1).
@@ -36,7 +36,12 @@ extension MessageFields {
     package var minSE: UInt32? { headers.first(.minSE).flatMap { deltaSeconds($0) } }
     package var retryAfter: UInt32? { headers.first(.retryAfter).flatMap { deltaSeconds($0) } }
 
-    package var contentType: MediaType? { headers.first(.contentType).flatMap { try? MediaType($0) } }
+    /// The first credentials of Authorization or Proxy-Authorization; nil if they are malformed or of another scheme.
+    package func credentials(_ name: HeaderName) -> DigestCredentials? {
+        headers.firstText(name).flatMap { DigestCredentials($0) }
+    }
+
+    package var contentType: MediaType? { headers.firstText(.contentType).flatMap { try? MediaType($0) } }
     package var event: ParameterizedToken? { headers.first(.event).flatMap { try? ParameterizedToken($0) } }
     package var subscriptionState: ParameterizedToken? {
         headers.first(.subscriptionState).flatMap { try? ParameterizedToken($0) }

@@ -28,8 +28,7 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package func first(_ name: HeaderName) -> String? { firstText(name)?.string }
 
     func firstText(_ name: HeaderName) -> OctetText? {
-        for field in fields where field.name == name { return field.text }
-        return nil
+        fields.firstIndex { $0.name == name }.map { fields[$0].text }
     }
 
     /// The values of all lines with this name, each as it stands (for credentials and challenges, P3).
@@ -65,10 +64,11 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     func texts(_ name: HeaderName) -> [OctetText] {
         var values: [OctetText] = []
-        for field in fields where field.name == name {
-            var scanner = Scanner(field.text)
+        for index in fields.indices where fields[index].name == name {
+            var scanner = Scanner(fields[index].text)
             while !scanner.isAtEnd, values.count < Limits.listValues {
                 let value = scanner.listValue()
+                if values.isEmpty { values.reserveCapacity(scanner.isAtEnd ? 1 : 12) }
                 if !value.isEmpty { values.append(value) }
             }
         }

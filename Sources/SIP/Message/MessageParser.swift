@@ -183,15 +183,16 @@ struct MessageParser {
         var routes = 0
         var recordRoutes = 0
         var hasMaxForwards = false
-        for field in headers.fields {
-            switch field.name {
-            case .contact where isInvite: try Self.check(field.text, &contacts, Limits.listValues, "Contact")
-            case .route: try Self.check(field.text, &routes, Limits.routes, "Route")
-            case .recordRoute: try Self.check(field.text, &recordRoutes, Limits.routes, "Record-Route")
+        for index in headers.fields.indices {
+            let text = headers.fields[index].text
+            switch headers.fields[index].name {
+            case .contact where isInvite: try Self.check(text, &contacts, Limits.listValues, "Contact")
+            case .route: try Self.check(text, &routes, Limits.routes, "Route")
+            case .recordRoute: try Self.check(text, &recordRoutes, Limits.routes, "Record-Route")
             case .maxForwards:
                 if hasMaxForwards { throw ParseError("Max-Forwards is doubled") }
                 hasMaxForwards = true
-                guard let hops = field.text.decimal, hops <= 255 else { throw ParseError("Max-Forwards is malformed") }
+                guard let hops = text.decimal, hops <= 255 else { throw ParseError("Max-Forwards is malformed") }
             default: break
             }
         }

@@ -67,7 +67,9 @@ package struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return list
     }
 
-    package func contains(_ name: String) -> Bool { find(name) != nil }
+    package func contains(_ name: String) -> Bool {
+        if case .absent = find(name) { false } else { true }
+    }
 
     /// The value without quotes; nil if the parameter is absent or has no value. Setting nil removes it.
     package subscript(name: String) -> String? {
@@ -83,15 +85,18 @@ package struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package func text(_ name: String) -> String? { octets(name)?.string }
 
     /// The value as on the wire; nil if the parameter is absent or has no value.
-    func octets(_ name: String) -> OctetText? { find(name)?.value }
+    func octets(_ name: String) -> OctetText? {
+        if case .value(let value) = find(name) { value } else { nil }
+    }
 
-    private func find(_ wanted: String) -> (name: OctetText, value: OctetText?)? {
-        guard var scanner = wire.map({ Scanner($0) }) else { return nil }
+    private enum Finding { case absent, flag, value(OctetText) }
+
+    private func find(_ wanted: String) -> Finding {
+        guard var scanner = wire.map({ Scanner($0) }) else { return .absent }
         while let (name, value) = scanner.tightParameter() {
-            let name = scanner.slice(name)
-            if name.matches(wanted) { return (name, value.map { scanner.slice($0) }) }
+            if scanner.octets.matches(name, wanted) { return value.map { .value(scanner.slice($0)) } ?? .flag }
         }
-        return nil
+        return .absent
     }
 
     /// Sets a parameter without a value (`lr`, an empty `rport`).

@@ -8,7 +8,10 @@ gcc -O2 -I/usr/include/re -DHAVE_INET6 -DHAVE_INTTYPES_H -DHAVE_STDBOOL_H bench_
 gcc -O2 $(pkg-config --cflags sofia-sip-ua) bench_sofia.c -o "$BENCH_BUILD/parse_sofia-sip" -lsofia-sip-ua || exit 1
 gcc -O2 bench_osip.c -o "$BENCH_BUILD/parse_libosip2" -losipparser2 -losip2 || exit 1
 gcc -O2 bench_floor.c -o "$BENCH_BUILD/parse_scan-floor" || exit 1
-set=(libre=$BENCH_BUILD/parse_libre sofia-sip=$BENCH_BUILD/parse_sofia-sip libosip2=$BENCH_BUILD/parse_libosip2 scan-floor=$BENCH_BUILD/parse_scan-floor $PARSE_EXTRA)
+# Portero's own parser; valgrind does not read the debugging symbols of this compiler.
+(cd ../../.. && PORTERO_BENCH=1 swift build -q -c release --static-swift-stdlib --scratch-path "$BENCH_BUILD/swift" --product parse-portero) || exit 1
+strip -g -o "$BENCH_BUILD/parse_portero" "$BENCH_BUILD/swift/release/parse-portero" || exit 1
+set=(libre=$BENCH_BUILD/parse_libre sofia-sip=$BENCH_BUILD/parse_sofia-sip libosip2=$BENCH_BUILD/parse_libosip2 scan-floor=$BENCH_BUILD/parse_scan-floor portero=$BENCH_BUILD/parse_portero $PARSE_EXTRA)
 what=${1:-all}
 if [ $what != ir ]; then   # interleave the contestants, keep the best of the passes
     : > "$BENCH_WORK/parse.time"

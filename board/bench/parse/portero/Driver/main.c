@@ -1,0 +1,2 @@
+#include "../../bench.h"
+const char *lib_name = "portero";
