@@ -17,7 +17,7 @@ package enum Rest {
         do throws(SystemError) {
             let lines = try Lines(on: EventLoop())
             let outputs =
-                configuration.doors.map { ("door \($0.name)", $0.relay, $0.active) }
+                configuration.doors.flatMap { door in door.outputs.map { ("door \(door.name)", $0.line, $0.active) } }
                 + configuration.leds.map { ("led \($0.name)", $0.line, $0.active) }
             for (what, reference, active) in outputs {
                 let output = lines.output(LineName(reference), level: active == .low) { _ in }

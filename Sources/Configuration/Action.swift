@@ -12,6 +12,8 @@ package enum Action: Hashable, Sendable, CustomStringConvertible {
     case mute
     /// Changes the loudspeaker's volume by so many percent (−100…100, not 0).
     case volume(Int)
+    /// Rings here, once.
+    case ring
     /// `none`
     case nothing
 
@@ -25,6 +27,7 @@ package enum Action: Hashable, Sendable, CustomStringConvertible {
         case .open(let door): "open \(door)"
         case .mute: "mute"
         case .volume(let change): change < 0 ? "volume \(change)" : "volume +\(change)"
+        case .ring: "ring"
         case .nothing: "none"
         }
     }

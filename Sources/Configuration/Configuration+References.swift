@@ -12,6 +12,7 @@ extension Configuration {
         checkNames(&context)
         checkAccounts(&context)
         checkTargets(&context)
+        checkDoors(&context)
         checkLines(&context)
         checkReach(&context)
     }
@@ -83,12 +84,31 @@ extension Configuration {
         }
         for button in buttons {
             let section = SectionName(kind: "button", name: button.name)
-            for (key, action) in button.actions {
-                switch action {
-                case .dial(let target): names.check(target, section, key, &context)
-                case .open(let door): names.check(door: door, section, key, &context)
-                default: break
-                }
+            for (key, action) in button.actions { names.check(action, section, key, &context) }
+        }
+        for door in doors {
+            let section = SectionName(kind: "door", name: door.name)
+            for (key, actions) in door.reactions {
+                for action in actions { names.check(action, section, key, &context) }
+            }
+            for other in door.interlock { names.check(door: other, section, "interlock", &context) }
+        }
+    }
+
+    private func checkDoors(_ context: inout SectionContext) {
+        for door in doors {
+            let section = SectionName(kind: "door", name: door.name)
+            if door.interlock.contains(door.name) {
+                context.fault(context.place(of: section, "interlock"), section, "interlock", "names the door itself")
+            }
+            let longest = max(door.mode == .pulse ? door.openTime : .zero, door.opener == nil ? .zero : door.openerTime)
+            if door.opener != nil, door.mode == .pulse, door.openerDelay >= door.openTime {
+                let message = "the first relay would be at rest again: open-time is \(door.openTime.unitText)"
+                context.fault(context.place(of: section, "opener-delay"), section, "opener-delay", message)
+            }
+            if longest > door.onLimit {
+                let message = "is shorter than a pulse of \(longest.unitText)"
+                context.fault(context.place(of: section, "max-on"), section, "max-on", message)
             }
         }
     }
@@ -97,7 +117,10 @@ extension Configuration {
         var uses: [(LineReference, SectionName, String)] = []
         uses += buttons.map { ($0.line, SectionName(kind: "button", name: $0.name), "line") }
         uses += leds.map { ($0.line, SectionName(kind: "led", name: $0.name), "line") }
-        uses += doors.map { ($0.relay, SectionName(kind: "door", name: $0.name), "relay") }
+        for door in doors {
+            let section = SectionName(kind: "door", name: door.name)
+            uses += door.outputs.map { ($0.line, section, $0.key) } + door.inputs.map { ($0.line, section, $0.key) }
+        }
         var users: [LineReference: SectionName] = [:]
         let order = Dictionary(
             context.order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
@@ -171,6 +194,14 @@ private struct Names {
     func check(account: String?, _ section: SectionName, _ key: String, _ context: inout SectionContext) {
         guard let account, !accounts.contains(account) else { return }
         report("account", account, accounts, section, key, &context)
+    }
+
+    func check(_ action: Action, _ section: SectionName, _ key: String, _ context: inout SectionContext) {
+        switch action {
+        case .dial(let target): check(target, section, key, &context)
+        case .open(let door): check(door: door, section, key, &context)
+        default: break
+        }
     }
 
     func check(door: String, _ section: SectionName, _ key: String, _ context: inout SectionContext) {

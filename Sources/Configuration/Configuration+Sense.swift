@@ -56,6 +56,17 @@ extension Configuration {
             if door.codes.isEmpty, context.isSet(section, "code-from") {
                 context.warn(section, "code-from", "does nothing without code")
             }
+            let needs = [
+                ("opener", ["opener-active", "opener-delay", "opener-time"]),
+                ("exit-button", ["exit-active", "exit-bias"]),
+                ("sensor", ["sensor-active", "sensor-bias", "held-open", "on-forced", "on-held-open"]),
+                ("tamper", ["tamper-active", "tamper-bias", "on-tamper"]),
+            ]
+            for (needed, keys) in needs where !context.isSet(section, needed) {
+                for key in keys where context.isSet(section, key) {
+                    context.warn(section, key, "does nothing without \(needed)")
+                }
+            }
         }
         if provisioning.url == nil, context.isSet(SectionName(kind: "provisioning", name: nil), "every") {
             context.warn(SectionName(kind: "provisioning", name: nil), "every", "does nothing without url")

@@ -53,6 +53,8 @@ extension Configuration {
 
     private var outputs: [(line: LineReference, active: ActiveLevel, section: SectionName)] {
         leds.map { ($0.line, $0.active, SectionName(kind: "led", name: $0.name)) }
-            + doors.map { ($0.relay, $0.active, SectionName(kind: "door", name: $0.name)) }
+            + doors.flatMap { door in
+                door.outputs.map { ($0.line, $0.active, SectionName(kind: "door", name: door.name)) }
+            }
     }
 }

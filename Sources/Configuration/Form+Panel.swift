@@ -57,11 +57,11 @@ extension Form<DialTarget> {
 
 extension Form<Action> {
     static let action = Form(
-        "dial TARGET [via ACCOUNT], answer, hangup, answer-or-hangup, open DOOR, mute, volume +N, volume -N, none",
-        write: \.description
+        "dial TARGET [via ACCOUNT], answer, hangup, answer-or-hangup, open DOOR, mute, volume +N, volume -N, ring, none",
+        write: \.description.enclosed
     ) { (text: String) throws(Mismatch) -> Action in
-        let words = text.words
-        let verbs = ["dial", "answer", "hangup", "answer-or-hangup", "open", "mute", "volume", "none"]
+        let words = text.bare.words
+        let verbs = ["dial", "answer", "hangup", "answer-or-hangup", "open", "mute", "volume", "ring", "none"]
         let operands = Array(words.dropFirst())
         switch (words.first ?? "", operands.count) {
         case ("dial", 1...): return .dial(try Form<DialTarget>.target.read(operands.joined(separator: " ")))
@@ -78,6 +78,7 @@ extension Form<Action> {
             else { fallthrough }
             return .volume(change)
         case ("volume", _): throw .expected("volume +N or volume -N, N from 1 to 100", found: text)
+        case ("ring", 0): return .ring
         case ("none", 0): return .nothing
         case (let verb, _):
             if verbs.contains(verb) { throw .expected("\(verb) alone", found: text) }

@@ -1,5 +1,10 @@
 /// The states that an LED can show, the first that holds and has a pattern wins.
 package enum LEDState: String, CaseIterable, Sendable {
+    /// Somebody is at the box.
+    case tamper
+    /// A door opened unbidden.
+    case doorForced = "door-forced"
+    case doorHeldOpen = "door-held-open"
     case doorOpen = "door-open"
     case talking, ringing, calling, fault
     /// An account that should be registered is not.

@@ -15,6 +15,8 @@ package struct ButtonSettings: Equatable, Sendable {
     package var whileRinging: Action?
     /// Overrides `press` while a call is answered; nil: does not.
     package var whileTalking: Action?
+    /// Pressed for so long it is taken to be stuck: a fault; zero: never.
+    package var stuckAfter = Duration.seconds(120)
 
     package init(name: String, line: LineReference) {
         self.name = name
@@ -43,35 +45,5 @@ package struct LEDSettings: Equatable, Sendable {
     package init(name: String, line: LineReference) {
         self.name = name
         self.line = line
-    }
-}
-
-/// `[door NAME]`
-package struct DoorSettings: Equatable, Sendable {
-    package let name: String
-    package var relay: LineReference
-    /// The level that energises the relay.
-    package var active = ActiveLevel.high
-    package var openTime = Duration.seconds(5)
-    /// Empty: no digits open this door; there is no default code.
-    package var codes: [DoorCode] = []
-    package var codeFrom = CodeFrom.any
-
-    package init(name: String, relay: LineReference) {
-        self.name = name
-        self.relay = relay
-    }
-}
-
-/// DTMF digits that open a door.
-package struct DoorCode: Hashable, Sendable {
-    /// For the log; nil: none was given.
-    package let name: String?
-    /// 1–16 of `0`–`9`, `*`, `#`, `A`–`D` (I5).
-    package let digits: Secret
-
-    package init(name: String? = nil, digits: Secret) {
-        self.name = name
-        self.digits = digits
     }
 }

@@ -117,6 +117,9 @@ extension ButtonSettings {
             "How long holding takes"),
         Key("while-ringing", \.whileRinging, .action, "What a press does while an incoming call rings"),
         Key("while-talking", \.whileTalking, .action, "What a press does during a call"),
+        Key(
+            "stuck-after", \.stuckAfter, .duration(.seconds(1) ... .seconds(86_400), example: "2min", zero: "never"),
+            "Pressed for so long it is stuck, which is a fault"),
     ]
 }
 
@@ -135,6 +138,9 @@ extension LEDSettings {
 extension LEDState {
     fileprivate var summary: String {
         switch self {
+        case .tamper: "a tamper contact is open"
+        case .doorForced: "a door has been opened unbidden"
+        case .doorHeldOpen: "a door is held open"
         case .doorOpen: "a door is open"
         case .talking: "a call is answered"
         case .ringing: "an incoming call rings"
@@ -146,18 +152,6 @@ extension LEDState {
         case .idle: "nothing else holds"
         }
     }
-}
-
-extension DoorSettings {
-    static let keys: [Key<Self>] = [
-        Key("relay", \.relay, .line, isRequired: true, "The line of the relay"),
-        Key("active", \.active, .choice, "The level that energises the relay"),
-        Key(
-            "open-time", \.openTime, .duration(.milliseconds(100) ... .seconds(3600), example: "5s"),
-            "How long the relay is energised"),
-        Key("code", \.codes, .codes, "Digits by which a caller opens; each optionally NAME:CODE for the log"),
-        Key("code-from", \.codeFrom, .codeFrom, "Who may open by code"),
-    ]
 }
 
 extension ContactSettings {

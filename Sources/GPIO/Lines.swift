@@ -44,11 +44,13 @@ package final class Lines {
     }
 
     /// Takes a line as output, driven to `level` (true: high) in the same step, until the returned object goes.
-    /// - Parameter handler: hears of faults and their ends; never called from within this call.
+    /// - Parameters:
+    ///   - limit: so long the line may have the other level; then it goes back by itself, whoever forgot it. Nil: for ever.
+    ///   - handler: hears of faults and their ends; never called from within this call.
     package func output(
-        _ name: LineName, level: Bool, _ handler: @escaping (OutputLine.Event) -> Void
+        _ name: LineName, level: Bool, limit: Duration? = nil, _ handler: @escaping (OutputLine.Event) -> Void
     ) -> OutputLine {
-        let line = OutputLine(self, name, level: level, handler)
+        let line = OutputLine(self, name, level: level, limit: limit, handler)
         outputs.removeAll { $0.line == nil }
         outputs.append(WeakLine(line))
         line.open(board(for: name))

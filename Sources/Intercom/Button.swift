@@ -13,23 +13,40 @@ struct Button: Sendable {
     /// A press by program ends then.
     private var virtualRelease: Instant?
     private var waitingPresses: [Duration] = []
+    private(set) var stuck: StuckWatch
     /// The dial that this button began, and when.
     var attempt: (number: Int, since: Instant)?
 
     init(_ settings: ButtonSettings) {
         self.settings = settings
         debouncer = Debouncer(period: settings.debounce, level: false)
+        stuck = StuckWatch(after: settings.stuckAfter)
         detector = PressDetector(holdTime: settings.hold == nil ? nil : settings.holdTime)
     }
 
     var isPressed: Bool { detector.isPressed }
-    var deadline: Instant? { earliest(debouncer.deadline, detector.deadline, virtualRelease) }
+    var deadline: Instant? { earliest(debouncer.deadline, detector.deadline, virtualRelease, stuck.deadline) }
 
     mutating func configure(_ settings: ButtonSettings) {
         self.settings = settings
         debouncer.period = settings.debounce
         detector.holdTime = settings.hold == nil ? nil : settings.holdTime
+        stuck.after = settings.stuckAfter
     }
+
+    /// The line was taken: a button that is pressed then has not been pressed now.
+    /// - Returns: whether it had been stuck until now.
+    mutating func opened(pressed: Bool, at now: Instant) -> Bool {
+        debouncer = Debouncer(period: settings.debounce, level: pressed)
+        detector = PressDetector(holdTime: detector.holdTime)
+        return stuck.change(to: pressed, at: now)
+    }
+
+    /// - Returns: whether it is stuck since now.
+    mutating func stuckPassed(_ now: Instant) -> Bool { stuck.passed(now) }
+
+    /// Whether it was stuck and is not any more, for what its line showed.
+    mutating func releasedAt(_ time: Instant) -> Bool { stuck.change(to: debouncer.level, at: time) }
 
     /// The line shows "pressed" or not since `time`.
     mutating func edge(toPressed pressed: Bool, at time: Instant) -> [PressDetector.Gesture] {
@@ -68,11 +85,20 @@ struct Button: Sendable {
 }
 
 extension Intercom {
+    /// How long the action `ring` rings.
+    static let chime = Duration.seconds(10)
+
     mutating func level(of name: String, _ high: Bool, at time: Instant, _ now: Instant, _ out: inout [IntercomOutput])
     {
         guard let index = buttons.firstIndex(where: { $0.settings.name == name }) else { return }
         let pressed = high == (buttons[index].settings.active == .high)
         act(on: buttons[index].edge(toPressed: pressed, at: time), index, at: now, &out)
+    }
+
+    mutating func buttonOpened(_ name: String, high: Bool, at now: Instant, _ out: inout [IntercomOutput]) {
+        guard let index = buttons.firstIndex(where: { $0.settings.name == name }) else { return }
+        let pressed = high == (buttons[index].settings.active == .high)
+        if buttons[index].opened(pressed: pressed, at: now) { out.append(.fault("button \(name) stuck", nil)) }
     }
 
     mutating func virtualPress(_ name: String, for time: Duration, at now: Instant, _ out: inout [IntercomOutput]) {
@@ -84,6 +110,9 @@ extension Intercom {
         for index in buttons.indices {
             if let deadline = buttons[index].deadline, now >= deadline {
                 act(on: buttons[index].passed(now), index, at: now, &out)
+                if buttons[index].stuckPassed(now) {
+                    tellStuck(.button(buttons[index].settings.name), buttons[index].settings.stuckAfter, &out)
+                }
             }
         }
     }
@@ -91,12 +120,14 @@ extension Intercom {
     private mutating func act(
         on gestures: [PressDetector.Gesture], _ index: Int, at now: Instant, _ out: inout [IntercomOutput]
     ) {
+        let settings = buttons[index].settings
+        if buttons[index].releasedAt(now) { out.append(.fault("button \(settings.name) stuck", nil)) }
+        let who = "button \(settings.name)"
         for gesture in gestures {
-            let settings = buttons[index].settings
             out.append(.event(.button(name: settings.name, action: gesture)))
             switch gesture {
-            case .press: perform(action(of: settings), of: index, at: now, &out)
-            case .hold: perform(settings.hold ?? .nothing, of: index, at: now, &out)
+            case .press: perform(action(of: settings), by: who, ofButton: index, at: now, &out)
+            case .hold: perform(settings.hold ?? .nothing, by: who, ofButton: index, at: now, &out)
             case .release: break
             }
         }
@@ -109,8 +140,10 @@ extension Intercom {
         return settings.press
     }
 
-    private mutating func perform(_ action: Action, of index: Int, at now: Instant, _ out: inout [IntercomOutput]) {
-        let name = buttons[index].settings.name
+    /// - Parameter index: the button that was pressed; nil: something else asks for it.
+    mutating func perform(
+        _ action: Action, by who: String, ofButton index: Int?, at now: Instant, _ out: inout [IntercomOutput]
+    ) {
         do throws(IntercomRefusal) {
             switch action {
             case .nothing: break
@@ -125,21 +158,25 @@ extension Intercom {
             case .answerOrHangUp:
                 let rings = oldest { $0.state == .incoming } != nil
                 _ = try request(rings ? .answer(nil) : .hangUp(nil), at: now, &out)
-            case .open(let door): try open(door, by: "button \(name)", at: now, &out)
+            case .open(let door): try open(door, by: who, at: now, &out)
             case .mute:
                 let call = try find(nil, "mute") { $0.isAnswered }
                 _ = try request(.mute(call, !isMuted(call)), at: now, &out)
             case .volume(let step): out.append(.volume(step))
+            case .ring:
+                chimeUntil = now + Self.chime
+                refreshRinging(at: now, &out)
             }
         } catch {
-            out.append(.note(IntercomNote(level: .info, text: "button \(name): \(action): \(error)")))
+            out.append(.note(IntercomNote(level: .info, text: "\(who): \(action): \(error)")))
         }
     }
 
     /// A second press of the button whose call still goes on ends it; in the first 5 s it changes nothing (I6).
     private mutating func dial(
-        _ target: DialTarget, byButton index: Int, at now: Instant, _ out: inout [IntercomOutput]
+        _ target: DialTarget, byButton index: Int?, at now: Instant, _ out: inout [IntercomOutput]
     ) throws(IntercomRefusal) {
+        guard let index else { return _ = try request(.dial(target: target, headers: []), at: now, &out) }
         if let (number, since) = buttons[index].attempt, attempts[number] != nil {
             if now - since >= .seconds(5) { end(number, .normal, at: now, &out) }
             return

@@ -1,24 +1,35 @@
+package import Configuration
 package import Primitives
 
-/// Takes a level for real only after it has held for a while: what a contact and a long wire do in between is nothing.
+/// Takes a level for real only when it may count: what a contact and a long wire do in between is nothing.
 ///
 /// Works on the kernel's time stamps, so presses that are read late are still all counted.
 package struct Debouncer: Sendable {
-    /// How long a level must hold.
+    /// How long a level must hold, or, with `edge`, how long nothing counts after one that did.
     package var period: Duration
+    package var filter: InputFilter
     /// The level that counts now.
     package private(set) var level: Bool
     private var candidate: (level: Bool, since: Instant)?
+    private var changedAt: Instant?
 
-    package init(period: Duration, level: Bool) {
+    package init(period: Duration, filter: InputFilter = .stable, level: Bool) {
         self.period = period
+        self.filter = filter
         self.level = level
     }
 
     /// When the level that shows now will count; nil while it does already.
-    package var deadline: Instant? { candidate.map { $0.since + period } }
+    package var deadline: Instant? {
+        candidate.map { candidate in
+            switch filter {
+            case .stable: candidate.since + period
+            case .edge: changedAt.map { max(candidate.since, $0 + period) } ?? candidate.since
+            }
+        }
+    }
 
-    /// An edge to `level` at `time`. Whatever held until then long enough has counted first.
+    /// An edge to `level` at `time`. Whatever counted until then has counted first.
     /// - Returns: the levels that came to count, in order: none, one or two.
     package mutating func edge(to level: Bool, at time: Instant) -> [(level: Bool, at: Instant)] {
         var changes = settle(at: time)
@@ -34,9 +45,10 @@ package struct Debouncer: Sendable {
 
     /// What has come to count by `now`.
     package mutating func settle(at now: Instant) -> [(level: Bool, at: Instant)] {
-        guard let (level, since) = candidate, now - since >= period else { return [] }
-        self.level = level
-        candidate = nil
-        return [(level, since + period)]
+        guard let candidate, let time = deadline, now >= time else { return [] }
+        level = candidate.level
+        changedAt = time
+        self.candidate = nil
+        return [(level, time)]
     }
 }

@@ -124,14 +124,14 @@ extension Intercom {
     // MARK: Sound
 
     /// The ringer rings while a call does that is not answered by itself at once; a waiting call is a tone instead.
-    private mutating func refreshRinging(at now: Instant, _ out: inout [IntercomOutput]) {
+    mutating func refreshRinging(at now: Instant, _ out: inout [IntercomOutput]) {
         // Without a limit to its ringing it is being answered: the state follows in this turn or the next.
         let ringing = calls.values.filter { $0.state == .incoming && !$0.isEnding && $0.ringsUntil != nil }
         let first = ringing.filter { !$0.isWaiting }.min { $0.call < $1.call }
-        if let first, !isRinging {
+        if first != nil || chimeUntil != nil, !isRinging {
             isRinging = true
-            out.append(.startRinging(account: first.account))
-        } else if first == nil, isRinging {
+            out.append(.startRinging(account: first?.account))
+        } else if first == nil, chimeUntil == nil, isRinging {
             isRinging = false
             out.append(.stopRinging)
         }

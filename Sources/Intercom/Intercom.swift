@@ -27,6 +27,8 @@ package struct Intercom {
     var isLockedOut = false
     var tone: (tone: CallTone, until: Instant?)?
     var isRinging = false
+    /// Something other than a call rings until then.
+    var chimeUntil: Instant?
     /// An answer pressed before its call; until when it counts.
     var armedUntil: Instant?
 
@@ -48,10 +50,10 @@ package struct Intercom {
 
     /// When `deadlineReached` is next due; nil while nothing is pending.
     package var deadline: Instant? {
-        var deadlines: [Instant?] = [tone?.until, armedUntil, isLockedOut ? lockOut.until : nil]
+        var deadlines: [Instant?] = [tone?.until, chimeUntil, armedUntil, isLockedOut ? lockOut.until : nil]
         deadlines += buttons.map(\.deadline)
         deadlines += lights.map(\.deadline)
-        deadlines += doors.map(\.closesAt)
+        deadlines += doors.map(\.deadline)
         deadlines += calls.values.map(\.deadline)
         deadlines += attempts.values.map(\.deadline)
         return deadlines.compactMap { $0 }.min()
@@ -59,7 +61,10 @@ package struct Intercom {
 
     package mutating func handle(_ input: IntercomInput, at now: Instant, _ out: inout [IntercomOutput]) {
         switch input {
-        case .level(let button, let high, let time): level(of: button, high, at: time, now, &out)
+        case .opened(.button(let name), let high): buttonOpened(name, high: high, at: now, &out)
+        case .opened(let input, let high): doorOpened(input, high: high, at: now, &out)
+        case .level(.button(let name), let high, let time): level(of: name, high, at: time, now, &out)
+        case .level(let input, let high, let time): doorEdge(input, high: high, at: time, now, &out)
         case .press(let button, let time): virtualPress(button, for: time, at: now, &out)
         case .account(let status): accountStates[status.name] = status.state
         case .incoming(let call): incoming(call, at: now, &out)
@@ -72,7 +77,7 @@ package struct Intercom {
         case .fault(let stands): hasFault = stands
         case .muted(let call, let muted): calls[call]?.isMuted = muted
         case .configure(let configuration): configure(configuration, at: now, &out)
-        case .stop: stop(&out)
+        case .stop: stop(at: now, &out)
         case .deadlineReached: break
         }
         deadlinesReached(at: now, &out)
@@ -82,10 +87,12 @@ package struct Intercom {
 
     private mutating func deadlinesReached(at now: Instant, _ out: inout [IntercomOutput]) {
         buttonDeadlines(at: now, &out)
-        for index in doors.indices {
-            if let closesAt = doors[index].closesAt, now >= closesAt { close(index, &out) }
-        }
+        doorDeadlines(at: now, &out)
         callDeadlines(at: now, &out)
+        if let until = chimeUntil, now >= until {
+            chimeUntil = nil
+            refreshRinging(at: now, &out)
+        }
         if let until = armedUntil, now >= until { armedUntil = nil }
         if isLockedOut, !lockOut.isLocked(at: now) {
             isLockedOut = false
@@ -97,7 +104,15 @@ package struct Intercom {
     /// The states that hold, for the LEDs.
     var states: Set<LEDState> {
         var states: Set<LEDState> = [.idle]
-        if doors.contains(where: \.isOpen) { states.insert(.doorOpen) }
+        for door in doors {
+            if door.tamper?.isOn == true { states.insert(.tamper) }
+            switch door.sensor?.state {
+            case .forced: states.insert(.doorForced)
+            case .heldOpen: states.insert(.doorHeldOpen)
+            case .open, .closed, nil: break
+            }
+            if door.isOpen { states.insert(.doorOpen) }
+        }
         for leg in calls.values {
             switch leg.state {
             case .talking, .held, .heldByPeer: states.insert(.talking)
@@ -140,13 +155,23 @@ package struct Intercom {
     private mutating func configure(_ new: Configuration, at now: Instant, _ out: inout [IntercomOutput]) {
         for (index, door) in doors.enumerated().reversed()
         where !new.doors.contains(where: { $0.name == door.settings.name }) {
-            if door.isOpen { close(index, &out) }
+            close(index, by: "reload", at: now, &out)
+            clearFaults(of: door, &out)
             doors.remove(at: index)
         }
-        doors = new.doors.map { settings in
-            var door = doors.first { $0.settings.name == settings.name } ?? Door(settings)
-            door.settings = settings
-            return door
+        for (index, door) in doors.enumerated() {
+            guard let settings = new.door(named: door.settings.name) else { continue }
+            // Another line takes over at rest.
+            if !door.drivesSameLines(as: settings) { close(index, by: "reload", at: now, &out) }
+            if door.settings.tamper != settings.tamper || door.settings.exitButton != settings.exitButton {
+                clearFaults(of: door, &out)
+            }
+            doors[index].configure(settings)
+        }
+        doors = new.doors.map { settings in doors.first { $0.settings.name == settings.name } ?? Door(settings) }
+        for button in buttons
+        where new.buttons.first(where: { $0.name == button.settings.name })?.line != button.settings.line {
+            out.append(.fault("button \(button.settings.name) stuck", nil))
         }
         buttons = new.buttons.map { settings in
             guard var button = buttons.first(where: { $0.settings.name == settings.name }),
@@ -172,9 +197,15 @@ package struct Intercom {
         configuration = new
     }
 
+    private func clearFaults(of door: Door, _ out: inout [IntercomOutput]) {
+        let name = door.settings.name
+        if door.tamper?.isOn == true { out.append(.fault("\(InputName.tamper(door: name))", nil)) }
+        if door.exitStuck.isStuck { out.append(.fault("\(InputName.exitButton(door: name)) stuck", nil)) }
+    }
+
     /// Everything to rest: relays first.
-    private mutating func stop(_ out: inout [IntercomOutput]) {
-        for index in doors.indices where doors[index].isOpen { close(index, &out) }
+    private mutating func stop(at now: Instant, _ out: inout [IntercomOutput]) {
+        for index in doors.indices { close(index, by: "stop", at: now, &out) }
         if isRinging { out.append(.stopRinging) }
         isRinging = false
         if tone != nil { out.append(.tone(nil)) }
@@ -197,7 +228,13 @@ package struct Intercom {
         buttons.map { ($0.settings.name, $0.settings.line, $0.isPressed) }
     }
 
-    package var doorStatuses: [(name: String, relay: Bool)] { doors.map { ($0.settings.name, $0.isOpen) } }
+    /// No state without a contact, none of the second relay where there is none.
+    package var doorStatuses: [(name: String, state: DoorState?, relay: Bool, opener: Bool?, tamper: Bool?)] {
+        doors.map { door in
+            let opener = door.settings.opener == nil ? nil : door.opener.isOn
+            return (door.settings.name, door.sensor?.state, door.isOn, opener, door.tamper?.isOn)
+        }
+    }
 
     /// The group that a call is a leg of.
     package func group(of call: CallKey) -> String? {

@@ -5,8 +5,10 @@ package import UserAgent
 
 /// What happens to the door station: lines, calls, digits, requests, time.
 package enum IntercomInput: Sendable {
-    /// A button's line shows this level since `time` (the kernel's stamp): at start, and at each edge.
-    case level(button: String, high: Bool, at: Instant)
+    /// A line was taken and has this level: at start, and when it is there again.
+    case opened(InputName, high: Bool)
+    /// A line has this level since `time` (the kernel's stamp).
+    case level(InputName, high: Bool, at: Instant)
     /// A press by program: the same way as a finger's, debounce included.
     case press(button: String, for: Duration)
     case account(AccountStatus)
@@ -27,13 +29,41 @@ package enum IntercomInput: Sendable {
     case deadlineReached
 }
 
+/// An input line, by what it is for.
+package enum InputName: Hashable, Sendable, CustomStringConvertible {
+    case button(String)
+    case exitButton(door: String)
+    case sensor(door: String)
+    case tamper(door: String)
+
+    /// The button's, or the door's.
+    package var name: String {
+        switch self {
+        case .button(let name), .exitButton(let name), .sensor(let name), .tamper(let name): name
+        }
+    }
+
+    /// As faults name it.
+    package var description: String {
+        switch self {
+        case .button(let name): "button \(name)"
+        case .exitButton(let door): "door \(door) exit-button"
+        case .sensor(let door): "door \(door) sensor"
+        case .tamper(let door): "door \(door) tamper"
+        }
+    }
+}
+
+/// Which relay of a door.
+package enum RelayRole: String, Equatable, Sendable { case relay, opener }
+
 /// How a digit came.
 package enum DigitSource: String, Equatable, Sendable { case rfc4733, info }
 
 /// What the door station does: lines, calls, sound, what is kept and told.
 package enum IntercomOutput: Sendable {
     case light(String, lit: Bool)
-    case relay(door: String, on: Bool)
+    case relay(door: String, RelayRole, on: Bool)
     case dial(DialOrder)
     /// Their side hears that ours rings.
     case ring(CallKey)
@@ -49,13 +79,15 @@ package enum IntercomOutput: Sendable {
     case resume(CallKey)
     case transfer(CallKey, UserAgent.TransferTarget)
     case mute(CallKey, Bool)
-    /// The ringer rings for a call to this account.
-    case startRinging(account: String)
+    /// The ringer rings, for a call to this account if there is one.
+    case startRinging(account: String?)
     case stopRinging
     /// On the speaker; nil: silence.
     case tone(CallTone?)
     /// A step of the speaker's volume.
     case volume(Int)
+    /// A thing is wrong, or nil: is not any more.
+    case fault(String, String?)
     /// Keep this over a restart.
     case keep(LockOut)
     case event(IntercomEvent)
@@ -71,8 +103,9 @@ package enum CallTone: String, Equatable, Sendable {
 package enum IntercomEvent: Equatable, Sendable {
     case button(name: String, action: PressDetector.Gesture)
     case light(name: String, state: LEDState?)
-    /// `by`: `dtmf`, `button NAME`, `command`, `time`; for a code with a name, `dtmf NAME`.
-    case door(name: String, isOpen: Bool, by: String)
+    /// The state is the contact's, without one the relay's; nil: the contact has not told yet. `by`: `dtmf`,
+    /// `button NAME`, `exit button`, `command`, `time`, `sensor`; for a code with a name, `dtmf NAME`.
+    case door(name: String, DoorState?, relay: Bool, by: String)
     /// No digit in a call that may open a door.
     case digit(CallKey, digit: UInt8?, by: DigitSource)
     /// Door codes are shut off for so long.

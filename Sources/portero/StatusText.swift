@@ -60,7 +60,12 @@ func statusText(_ status: JSON) -> String {
         lines.append("led \(text(led["name"])): \(text(led["state"])), \(light), \(text(led["line"]))")
     }
     for door in status["doors"]?.elements ?? [] {
-        lines.append("door \(text(door["name"])): relay \(door["relay"] == .bool(true) ? "on" : "at rest")")
+        lines.append(
+            joined([
+                "door \(text(door["name"])): relay \(door["relay"] == .bool(true) ? "on" : "at rest")",
+                door["state"].map(text),
+                door["tamper"] == .bool(true) ? "tampered with" : nil,
+            ]))
     }
     if let audio = status["audio"] {
         lines.append(

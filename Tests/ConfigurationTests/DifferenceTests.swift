@@ -35,6 +35,11 @@ import Testing
     @Test func polarityOfAnOutputInUse() throws {
         let old = "[led l]\nline = A\nidle = on\n[door d]\nrelay = B\n"
         #expect(try difference(old, old + "active = low\n").polarityChanges == ["[door d]"])
+        let opener = old + "opener = C\n"
+        #expect(try difference(opener, opener + "opener-active = low\n").polarityChanges == ["[door d]"])
+        // A line that goes from one use to another keeps its resting level, too.
+        #expect(
+            try difference(old, "[door e]\nrelay = A\nactive = low\n").polarityChanges == ["[door e]"])
         #expect(
             try difference(old, "[led m]\nline = A\nactive = low\nidle = on\n").polarityChanges == ["[led m]"])
         #expect(

@@ -155,6 +155,25 @@ private let faults: [(String, [String])] = [
         ["3: [button a] press: expected TARGET or TARGET via ACCOUNT, found \"x via\""]
     ),
     ("[button a]\nline = A\npress = open", ["3: [button a] press: expected open DOOR, found \"open\""]),
+    // Doors.
+    (
+        "[door a]\nrelay = A\nopen-time = 5s\nmax-on = 3s",
+        ["4: [door a] max-on: is shorter than a pulse of 5s"]
+    ),
+    (
+        "[door a]\nrelay = A\nopener = B\nopener-delay = 5s",
+        ["4: [door a] opener-delay: the first relay would be at rest again: open-time is 5s"]
+    ),
+    ("[door a]\nrelay = A\ninterlock = a", ["3: [door a] interlock: names the door itself"]),
+    ("[door a]\nrelay = A\nsensor = A", ["3: [door a] sensor: line A is used by [door a] already"]),
+    (
+        "[door aa]\nrelay = A\ninterlock = ab",
+        ["3: [door aa] interlock: no door is named \"ab\"; did you mean aa?"]
+    ),
+    (
+        "[door a]\nrelay = A\non-forced = ring, dal x",
+        ["3: [door a] on-forced: unknown action \"dal x\"; did you mean dial?"]
+    ),
     // Accounts.
     (
         "[account a]\nuri = frontdoor@pbx",

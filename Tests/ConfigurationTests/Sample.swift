@@ -91,6 +91,7 @@ let sample = #"""
     hold-time = 3s
     while-ringing = answer
     while-talking = hangup
+    stuck-after = 30s
 
     [button more]
     line = pinctrl-bcm2711:17
@@ -107,6 +108,9 @@ let sample = #"""
     calling = pulse
     ringing = fast
     talking = on
+    tamper = fast
+    door-forced = fast
+    door-held-open = blink
     door-open = 100ms/100ms/200ms/1s
     fault = 50ms/950ms
 
@@ -118,9 +122,33 @@ let sample = #"""
     [door front]
     relay = RELAY1
     active = low
+    mode = toggle
     open-time = 3s
+    max-on = 1min
+    opener = RELAY2
+    opener-active = low
+    opener-delay = 1s
+    opener-time = 2s
+    interlock = back
     code = cleaner:4711, 0815#
     code-from = sip:100@pbx.example.org
+    exit-button = REX1
+    exit-active = high
+    exit-bias = pull-down
+    sensor = DOOR1
+    sensor-active = low
+    sensor-bias = disabled
+    tamper = TAMPER
+    tamper-active = low
+    tamper-bias = as-is
+    filter = edge
+    held-open = 90s
+    on-forced = ring, dial family
+    on-held-open = <dial sip:2,00@pbx.example.org via house>
+    on-tamper = open back
+
+    [door back]
+    relay = sim:back
 
     [contact kitchen]
     uri = sip:100@pbx.example.org

@@ -60,6 +60,28 @@ import Testing
         #expect(lines.simulation.level("none") == nil)
     }
 
+    /// Whoever forgets a relay, its line goes back to rest; asking again does not prolong it.
+    @Test func anOutputComesBackToRestByItself() throws {
+        var levels: [(Bool, Instant)] = []
+        lines.simulation.changed = { _, level, time in levels.append((level, time)) }
+        var limited = 0
+        let output = lines.output(.simulated("relay"), level: true, limit: .milliseconds(200)) {
+            if $0 == .limited { limited += 1 }
+        }
+        output.set(false)
+        let end = loop.now + .seconds(10)
+        while levels.count < 3, loop.now < end {
+            try loop.turn(atMost: .milliseconds(20))
+            if loop.now < end - .milliseconds(9900) { output.set(false) }
+        }
+        try loop.turn(atMost: .zero)
+        #expect(levels.map(\.0) == [true, false, true])
+        #expect(output.level && limited == 1)
+        guard levels.count == 3 else { return }
+        #expect(levels[2].1 - levels[1].1 >= .milliseconds(200))
+        #expect(levels[2].1 - levels[1].1 < .seconds(5))
+    }
+
     @Test func aLineThatIsMissingIsAFaultAndNoMore() throws {
         var events: [InputLine.Event] = []
         var faults: [OutputLine.Event] = []

@@ -16,6 +16,20 @@ import UserAgent
         #expect(debouncer.settle(at: now + .seconds(10)).isEmpty)
     }
 
+    /// The first edge counts at once; what bounces after it does not, unless it stays.
+    @Test func theEdgeFilterIsFastAndThenHoldsOff() {
+        var debouncer = Debouncer(period: .milliseconds(20), filter: .edge, level: false)
+        #expect(debouncer.edge(to: true, at: .zero).map(\.level) == [true])
+        for bounce in 1..<10 {
+            #expect(debouncer.edge(to: bounce.isMultiple(of: 2), at: .zero + .milliseconds(bounce)).isEmpty)
+        }
+        #expect(debouncer.deadline == .zero + .milliseconds(20))
+        let changes = debouncer.settle(at: .zero + .milliseconds(20))
+        #expect(changes.map(\.level) == [false])
+        #expect(debouncer.edge(to: true, at: .zero + .milliseconds(30)).isEmpty)
+        #expect(debouncer.edge(to: true, at: .zero + .milliseconds(41)).map(\.level) == [true])
+    }
+
     @Test func aThousandBouncingEdgesAreOnePress() {
         var debouncer = Debouncer(period: .milliseconds(20), level: false)
         var changes = 0

@@ -2,271 +2,307 @@ import Configuration
 import Intercom
 import Primitives
 import Testing
-import UserAgent
 
-@Suite struct DoorCodeTests {
-    func talking(_ change: (inout Configuration) -> Void = { _ in }, lockOut: LockOut = LockOut()) -> Station {
-        var station = Station(change, lockOut: lockOut)
-        _ = station.incoming(.automatic(after: .zero))
-        station.status(CallKey(1), .talking)
+extension Station {
+    mutating func ask(_ request: IntercomRequest) -> String? {
+        do throws(IntercomRefusal) {
+            _ = try intercom.request(request, at: now, &out)
+            handle(.deadlineReached)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    mutating func open(_ door: String = "front") -> String? { ask(.open(door: door)) }
+
+    /// `NAME STATE relay|rest by WHO` of every door event since the last time; forgets the rest of what came out.
+    mutating func doorEvents() -> [String] {
+        defer { out = [] }
+        return out.compactMap { output in
+            guard case .event(.door(let name, let state, let relay, let who)) = output else { return nil }
+            return "\(name) \(state?.rawValue ?? "unknown") \(relay ? "on" : "at rest") by \(who)"
+        }
+    }
+
+    /// Relays and when they changed, in milliseconds, while `time` passes.
+    mutating func relays(_ time: Duration) -> [String] {
+        var changes: [String] = []
+        let end = now + time
+        func note(_ station: inout Station) {
+            for word in station.said() where word.hasPrefix("relay ") || word.hasPrefix("opener ") {
+                changes.append("\(word) \(Int((station.now - .zero).inMilliseconds))")
+            }
+        }
+        note(&self)
+        while let deadline = intercom.deadline, deadline <= end {
+            now = max(now, deadline)
+            handle(.deadlineReached)
+            note(&self)
+        }
+        now = end
+        return changes
+    }
+}
+
+@Suite struct RelayTests {
+    @Test func aPulseEndsByItself() {
+        var station = Station()
+        #expect(station.open() == nil)
+        #expect(station.relays(.seconds(60)) == ["relay front on 0", "relay front off 5000"])
+    }
+
+    /// Asked for again and again the pulse grows, but never beyond `max-on`.
+    @Test func noOrderKeepsARelayOnBeyondItsLimit() {
+        var station = Station { $0.doors[0].maxOn = .seconds(8) }
+        var changes: [String] = []
+        for _ in 0..<7 {
+            #expect(station.open() == nil)
+            changes += station.relays(.seconds(1))
+        }
+        changes += station.relays(.seconds(60))
+        #expect(changes == ["relay front on 0", "relay front off 8000"])
+    }
+
+    @Test func toggleGoesOnAndOffAndOffByItselfAtItsLimit() {
+        var station = Station {
+            $0.doors[0].mode = .toggle
+            $0.doors[0].maxOn = .seconds(600)
+        }
+        #expect(station.open() == nil)
+        #expect(station.relays(.seconds(90)) == ["relay front on 0"])
+        #expect(station.open() == nil)
+        #expect(station.relays(.seconds(10)) == ["relay front off 90000"])
+        #expect(station.open() == nil)
+        #expect(station.relays(.seconds(3600)) == ["relay front on 100000", "relay front off 700000"])
+    }
+
+    @Test func theOpenerFollowsTheLockAndNeverOutlastsIt() {
+        var station = Station {
+            $0.doors[0].opener = .simulated("opener")
+            $0.doors[0].openerTime = .seconds(2)
+        }
+        #expect(station.open() == nil)
+        #expect(
+            station.relays(.seconds(60)) == [
+                "relay front on 0", "opener front on 500", "opener front off 2500", "relay front off 5000",
+            ])
+        var short = Station {
+            $0.doors[0].opener = .simulated("opener")
+            $0.doors[0].openerTime = .seconds(20)
+        }
+        #expect(short.open() == nil)
+        #expect(
+            short.relays(.seconds(60)) == [
+                "relay front on 0", "opener front on 500", "opener front off 5000", "relay front off 5000",
+            ])
+    }
+
+    static func airlock(_ configuration: inout Configuration) {
+        var inner = DoorSettings(name: "inner", relay: .simulated("inner"))
+        inner.sensor = .simulated("inner-contact")
+        configuration.doors.append(inner)
+        configuration.doors[0].interlock = ["inner"]
+    }
+
+    /// Either of the two names the other: it holds for both.
+    @Test(arguments: [("front", "inner"), ("inner", "front")])
+    func ofTwoInterlockedDoorsOneOpensAtATime(first: String, second: String) {
+        var station = Station(Self.airlock)
+        station.handle(.opened(.sensor(door: "inner"), high: false))
+        #expect(station.open(first) == nil)
+        #expect(station.open(second) == "door \(second): door \(first) is open (interlock)")
+        #expect(station.relays(.seconds(5)) == ["relay \(first) on 0", "relay \(first) off 5000"])
+        #expect(station.open(second) == nil)
+    }
+
+    @Test func aDoorThatStandsOpenLocksTheOther() {
+        var station = Station(Self.airlock)
+        station.handle(.opened(.sensor(door: "inner"), high: true))
+        #expect(station.open("front") == "door front: door inner is open (interlock)")
+        station.handle(.level(.sensor(door: "inner"), high: false, at: station.now))
+        station.pass(.milliseconds(20))
+        #expect(station.open("front") == nil)
+    }
+
+    @Test func aRelayOnAnotherLineBeginsAtRest() {
+        var station = Station()
+        #expect(station.open() == nil)
+        _ = station.said()
+        var configuration = Station.configuration
+        configuration.doors[0].relay = .simulated("elsewhere")
+        station.handle(.configure(configuration))
+        #expect(station.relays(.seconds(60)) == ["relay front off 0"])
+        #expect(station.intercom.doorStatuses.first?.relay == false)
+    }
+}
+
+@Suite struct DoorInputTests {
+    func station(_ change: (inout DoorSettings) -> Void = { _ in }) -> Station {
+        var station = Station {
+            $0.doors[0].exitButton = .simulated("exit")
+            $0.doors[0].sensor = .simulated("contact")
+            $0.doors[0].tamper = .simulated("tamper")
+            $0.leds[0].patterns[.doorForced] = .fast
+            $0.leds[0].patterns[.doorHeldOpen] = .blink
+            $0.leds[0].patterns[.tamper] = .pulse
+            change(&$0.doors[0])
+        }
+        station.handle(.opened(.exitButton(door: "front"), high: true))
+        station.handle(.opened(.sensor(door: "front"), high: false))
+        station.handle(.opened(.tamper(door: "front"), high: false))
         _ = station.said()
         return station
     }
 
-    @Test func theRightCodeOpensOnceAndTheRelayFallsByItself() {
-        var station = talking()
-        station.key("4711", in: CallKey(1))
-        #expect(station.said() == ["relay front on"])
-        station.status(CallKey(1), .ended, cause: "normal")
-        _ = station.said()
-        station.pass(.seconds(5))
-        #expect(station.said().contains("relay front off"))
+    func state(_ station: Station) -> DoorState? { station.intercom.doorStatuses.first?.state }
+    func light(_ station: Station) -> LEDState? { station.intercom.lightStatuses.first?.state }
+
+    @Test func theExitButtonOpens() {
+        var station = station()
+        station.handle(.level(.exitButton(door: "front"), high: false, at: station.now))
+        station.pass(.milliseconds(20))
+        #expect(station.doorEvents() == ["front closed on by exit button"])
     }
 
-    @Test func aCodeOfAnotherLengthWorksToo() {
-        var station = talking()
-        station.key("081500", in: CallKey(1))
-        #expect(station.said() == ["relay front on"])
+    /// A wire that was cut, or a button that hangs, must not open the door whenever the appliance starts.
+    @Test func anExitButtonPressedAtTheStartOpensNothing() {
+        var station = station()
+        station.handle(.opened(.exitButton(door: "front"), high: false))
+        #expect(station.relays(.seconds(100)) == [])
+        station.pass(.seconds(20))
+        #expect(station.said() == ["door front exit-button stuck: pressed for 120 s"])
+        station.handle(.level(.exitButton(door: "front"), high: true, at: station.now))
+        station.pass(.seconds(1))
+        #expect(station.said() == ["door front exit-button stuck: cleared"])
     }
 
-    @Test func neverInEarlyMedia() {
-        var station = Station()
+    @Test func aButtonPressedAtTheStartDoesNothing() {
+        var station = Station { $0.buttons[0].press = .open(door: "front") }
+        station.handle(.opened(.button("bell"), high: false))
+        #expect(station.relays(.seconds(1)) == [])
+        station.handle(.level(.button("bell"), high: true, at: station.now))
+        #expect(station.relays(.seconds(1)) == [])
         station.press()
-        station.status(CallKey(1), .early)
-        _ = station.said()
-        station.key("4711", in: CallKey(1))
-        #expect(station.said() == [])
-    }
-
-    @Test func inACallThatCanOpenDigitsAreNotShown() {
-        var station = talking()
-        station.key("9", in: CallKey(1))
-        let shown = station.out.contains {
-            if case .event(.digit(_, digit: let digit, by: _)) = $0 { digit != nil } else { false }
-        }
-        #expect(!shown)
-        station = talking { $0.doors[0].codes = [] }
-        station.key("9", in: CallKey(1))
-        let digits = station.out.compactMap {
-            if case .event(.digit(_, digit: let digit, by: _)) = $0 { digit } else { nil }
-        }
-        #expect(digits == [UInt8(ascii: "9")])
-    }
-
-    @Test func onlyWhoMay() throws {
-        let pattern = try #require(CallerPattern("sip:2*@pbx.example"))
-        var station = talking { $0.doors[0].codeFrom = .callers([pattern]) }
-        station.key("4711", in: CallKey(1))
-        #expect(station.said() == [])
-    }
-
-    @Test func threeWrongOnesAndTheRestOfTheCallCountsForNothing() {
-        var station = talking()
-        for _ in 0..<3 { station.key("999999", in: CallKey(1)) }
-        station.key("4711", in: CallKey(1))
-        #expect(station.said() == ["keep", "keep", "keep"])
-    }
-
-    @Test func aPauseVoidsWhatWasKeyedAndCountsAsWrong() {
-        var station = talking()
-        station.key("47", in: CallKey(1))
-        station.pass(.seconds(4))
-        #expect(station.said() == ["keep"])
-        station.key("11", in: CallKey(1))
-        #expect(station.said() == [])
-        station.pass(.seconds(5))
-        station.key("4711", in: CallKey(1))
-        #expect(station.said() == ["keep", "relay front on"])
-    }
-
-    @Test func holdVoidsWhatWasKeyed() {
-        var station = talking()
-        station.key("47", in: CallKey(1))
-        station.status(CallKey(1), .heldByPeer, hold: .remote)
-        station.status(CallKey(1), .talking)
-        station.key("4711", in: CallKey(1))
         #expect(station.said() == ["relay front on"])
     }
 
-    /// Calls one after another of the same caller, each with two wrong codes.
-    @Test func fiveWrongOnesOfACallerLockTheCodes() {
-        var station = Station()
-        for number in 1...3 {
-            let call = station.incoming(.automatic(after: .zero))
-            station.status(call, .talking)
-            for _ in 0..<(number == 3 ? 1 : 2) { station.key("999999", in: call) }
-            station.status(call, .ended, cause: "normal")
-        }
-        #expect(station.said().contains("locked \(Duration.seconds(900))"))
-        let call = station.incoming(.automatic(after: .zero))
-        station.status(call, .talking)
-        station.key("4711", in: call)
-        #expect(!station.said().contains("relay front on"))
-        station.pass(.seconds(299))
-        station.status(call, .ended, cause: "normal")
-        #expect(!station.said().contains("codes count"))
-        station.pass(.seconds(601))
-        #expect(station.said().contains("codes count"))
-        station.pass(.seconds(3600))
-        #expect(!station.said().contains("codes count"))
-        let later = station.incoming(.automatic(after: .zero))
-        station.status(later, .talking)
-        station.key("4711", in: later)
-        #expect(station.said().contains("relay front on"))
-    }
-}
-
-@Suite struct LockOutTests {
-    @Test func twentyInAnHourLockWhoeverTheyComeFrom() {
-        var lockOut = LockOut()
-        for number in 0..<19 { #expect(lockOut.wrongCode(of: "\(number)", at: .zero + .seconds(number)) == nil) }
-        #expect(lockOut.wrongCode(of: "x", at: .zero + .seconds(20)) == .seconds(900))
+    @Test func aStuckButtonIsAFaultUntilItIsReleased() {
+        var station = Station { $0.buttons[0].stuckAfter = .seconds(30) }
+        station.handle(.level(.button("bell"), high: false, at: station.now))
+        station.pass(.seconds(29))
+        #expect(!station.said().contains { $0.contains("stuck") })
+        station.pass(.seconds(2))
+        #expect(station.said() == ["button bell stuck: pressed for 30 s"])
+        station.handle(.level(.button("bell"), high: true, at: station.now))
+        station.pass(.seconds(1))
+        #expect(station.said() == ["button bell stuck: cleared"])
     }
 
-    @Test func theTimeDoublesUpToFourHours() {
-        var lockOut = LockOut()
-        var now = Instant.zero
-        var times: [Duration] = []
-        for _ in 0..<6 {
-            for _ in 0..<5 { if let time = lockOut.wrongCode(of: "a", at: now) { times.append(time) } }
-            now += .seconds(5 * 3600)
-        }
-        #expect(times == [900, 1800, 3600, 7200, 14400, 14400].map { .seconds($0) })
+    @Test func openedByRightIsOpenThenHeldOpenThenClosed() {
+        var station = station { $0.onHeldOpen = [.ring] }
+        #expect(station.open() == nil)
+        station.pass(.seconds(1))
+        station.handle(.level(.sensor(door: "front"), high: true, at: station.now))
+        station.pass(.milliseconds(20))
+        #expect(state(station) == .open)
+        #expect(light(station) == .doorOpen)
+        _ = station.said()
+        // The relay falls at 5 s; from then on the door may stand open for a minute.
+        station.pass(.seconds(63))
+        #expect(!station.said().contains("start ringing here"))
+        station.pass(.seconds(1))
+        #expect(state(station) == .heldOpen)
+        #expect(light(station) == .doorHeldOpen)
+        #expect(station.said() == ["start ringing here"])
+        station.pass(.seconds(10))
+        #expect(station.said() == ["stop ringing"])
+        station.handle(.level(.sensor(door: "front"), high: false, at: station.now))
+        station.pass(.milliseconds(20))
+        #expect(station.doorEvents() == ["front closed at rest by sensor"])
+        #expect(light(station) == .registered)
     }
 
-    @Test func aDayWithoutAWrongCodeIsForgiven() {
-        var lockOut = LockOut()
-        for _ in 0..<5 { _ = lockOut.wrongCode(of: "a", at: .zero) }
-        // Over a restart in between, too.
-        let noon = Instant.zero + .seconds(12 * 3600)
-        let record = lockOut.record(at: noon, wall: UTCTime(milliseconds: 0))
-        var restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 0))
-        for hours in [6, 13] as [Int64] {
-            var later = hours == 6 ? lockOut : restored
-            let time = (hours == 6 ? noon : .zero) + .seconds(hours * 3600)
-            let times = (0..<5).compactMap { _ in later.wrongCode(of: "a", at: time) }
-            #expect(times == [hours == 6 ? .seconds(1800) : .seconds(900)])
-        }
-        restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 3_600_000))
-        #expect((0..<5).compactMap { _ in restored.wrongCode(of: "a", at: .zero) } == [.seconds(1800)])
+    @Test func openedUnbiddenIsForcedAndCallsForHelp() {
+        var station = station { $0.onForced = [.dial(DialTarget(.name("family"))), .ring] }
+        station.handle(.level(.sensor(door: "front"), high: true, at: station.now))
+        station.pass(.milliseconds(19))
+        #expect(state(station) == .closed)
+        station.pass(.milliseconds(1))
+        #expect(state(station) == .forced)
+        #expect(light(station) == .doorForced)
+        #expect(station.said() == ["dial c1 sip:100@pbx.example house", "start ringing here"])
+        station.pass(.seconds(600))
+        #expect(state(station) == .forced)
+        station.handle(.level(.sensor(door: "front"), high: false, at: station.now))
+        station.pass(.seconds(1))
+        #expect(state(station) == .closed)
     }
 
-    /// A file that was damaged, or made to trip us.
-    @Test(arguments: [Int64.min, -1, 0, 1, .max], [Int64.min, -1, 0, 1, .max])
-    func anyRecordCanBeRead(saved: Int64, remaining: Int64) {
-        for age in [Int64.min, 0, .max] {
-            let record = LockOut.Record(
-                savedAt: UTCTime(milliseconds: saved), remaining: remaining, times: Int(truncatingIfNeeded: remaining),
-                attempts: [LockOut.Record.Attempt(caller: "a", age: age)])
-            for wall in [Int64.min, 0, .max] {
-                var lockOut = LockOut(record, at: .zero, wall: UTCTime(milliseconds: wall))
-                _ = lockOut.wrongCode(of: "a", at: .zero)
-                _ = lockOut.record(at: .zero, wall: UTCTime(milliseconds: wall))
+    /// A latch stays open until the door is, so 3 s after the relay it is still no break-in; once through it is over.
+    @Test(arguments: [(7.9, false, DoorState.open), (8.1, false, .forced), (6, true, .forced)])
+    func afterTheRelayThereIsALittleTime(seconds: Double, wentThrough: Bool, expected: DoorState) {
+        var station = station()
+        #expect(station.open() == nil)
+        if wentThrough {
+            station.pass(.seconds(1))
+            for open in [true, false] {
+                station.handle(.level(.sensor(door: "front"), high: open, at: station.now))
+                station.pass(.milliseconds(100))
+            }
+            station.pass(.seconds(4))
+            for open in [true, false] {
+                station.handle(.level(.sensor(door: "front"), high: open, at: station.now))
+                station.pass(.milliseconds(30))
             }
         }
+        station.pass(.zero + .milliseconds(Int(seconds * 1000)) - (station.now - .zero))
+        station.handle(.level(.sensor(door: "front"), high: true, at: station.now))
+        station.pass(.milliseconds(20))
+        #expect(state(station) == expected)
     }
 
-    @Test(arguments: [(0, true), (800_000, true), (900_000, false), (-5_000_000, true)])
-    func aRestartDoesNotShortenIt(passed: Int64, locked: Bool) {
-        var lockOut = LockOut()
-        for _ in 0..<5 { _ = lockOut.wrongCode(of: "a", at: .zero) }
-        let record = lockOut.record(at: .zero, wall: UTCTime(milliseconds: 10_000_000))
-        let restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 10_000_000 + passed))
-        #expect(restored.isLocked(at: .zero) == locked)
-    }
-
-    @Test func countsGoOnAfterARestart() {
-        var lockOut = LockOut()
-        for _ in 0..<4 { _ = lockOut.wrongCode(of: "a", at: .zero) }
-        var restored = LockOut(
-            lockOut.record(at: .zero, wall: UTCTime(milliseconds: 0)), at: .zero + .seconds(77),
-            wall: UTCTime(milliseconds: 60_000))
-        #expect(restored.wrongCode(of: "a", at: .zero + .seconds(80)) == .seconds(900))
-    }
-}
-
-@Suite struct LightTests {
-    @Test func theFirstStateThatHoldsAndHasAPatternWins() {
-        var station = Station()
-        #expect(station.intercom.lightStatuses.first?.state == .registered)
-        station.register("house", .failed)
-        #expect(station.intercom.lightStatuses.first?.state == .unregistered)
-        station.press()
-        #expect(station.intercom.lightStatuses.first?.state == .calling)
-        station.handle(.fault(true))
-        #expect(station.intercom.lightStatuses.first?.state == .calling)
-        _ = try? station.intercom.request(.open(door: "front"), at: station.now, &station.out)
-        station.handle(.deadlineReached)
-        #expect(station.intercom.lightStatuses.first?.state == .doorOpen)
-    }
-
-    @Test func aPatternRunsFromTheMomentItsStateBegins() {
-        var station = Station()
-        station.pass(.milliseconds(1234))
-        station.register("house", .failed)
-        var changes: [(Instant, Bool)] = []
-        for _ in 0..<5 {
-            let last = station.out.compactMap { if case .light(_, let lit) = $0 { lit } else { nil } }.last
-            if let last { changes.append((station.now, last)) }
-            station.out = []
-            guard let deadline = station.intercom.deadline else { break }
-            station.now = deadline
-            station.handle(.deadlineReached)
-        }
-        // It was lit (registered = on) and blinks now: 500 ms lit, 500 ms dark.
-        #expect(
-            changes.map { $0.0 - (.zero + .milliseconds(1234)) } == [
-                .milliseconds(500), .seconds(1), .milliseconds(1500), .seconds(2),
-            ])
-        #expect(changes.map(\.1) == [false, true, false, true])
-    }
-
-    @Test func aSteadyLightNeverWakesTheLoop() {
-        let station = Station()
-        #expect(station.intercom.deadline == nil)
-    }
-}
-
-@Suite struct ReloadTests {
-    @Test func aRemovedDoorGoesToRestFirstAndOthersStayOpen() throws {
-        var station = Station { $0.doors.append(DoorSettings(name: "gate", relay: .simulated("gate"))) }
-        _ = try station.intercom.request(.open(door: "front"), at: station.now, &station.out)
-        _ = try station.intercom.request(.open(door: "gate"), at: station.now, &station.out)
-        _ = station.said()
-        var configuration = Station.configuration
-        configuration.doors[0].openTime = .seconds(9)
-        station.handle(.configure(configuration))
-        #expect(station.said() == ["relay gate off"])
-        #expect(station.intercom.doorStatuses.map(\.relay) == [true])
-    }
-
-    @Test func callsAndHeldButtonsGoOn() {
-        var station = Station { $0.buttons[0].hold = .open(door: "front") }
-        station.press()
-        station.handle(.level(button: "bell", high: false, at: station.now))
+    @Test func anOpenDoorAtTheStartIsNoBreakIn() {
+        var station = station { $0.onForced = [.ring] }
+        station.handle(.opened(.sensor(door: "front"), high: true))
+        station.pass(.seconds(59))
+        #expect(state(station) == .open)
+        #expect(station.doorEvents() == ["front open at rest by sensor"])
         station.pass(.seconds(1))
-        var configuration = station.intercomConfiguration
-        configuration.call.maxDuration = .seconds(10)
-        station.handle(.configure(configuration))
-        _ = station.said()
-        station.pass(.milliseconds(1100))
-        #expect(station.said() == ["relay front on"])
+        #expect(state(station) == .heldOpen)
     }
 
-    @Test func stopBringsRelaysToRest() throws {
-        var station = Station()
-        _ = try station.intercom.request(.open(door: "front"), at: station.now, &station.out)
-        _ = station.incoming()
-        _ = station.said()
-        station.handle(.stop)
-        #expect(station.said() == ["relay front off", "stop ringing"])
+    @Test func tamperingIsAFaultWithItsReactionAndLight() {
+        var station = station { $0.onTamper = [.open(door: "front")] }
+        station.handle(.level(.tamper(door: "front"), high: true, at: station.now))
+        station.pass(.milliseconds(20))
+        #expect(station.said() == ["door front tamper: somebody is at the box", "relay front on"])
+        #expect(light(station) == .tamper)
+        station.handle(.level(.tamper(door: "front"), high: false, at: station.now))
+        station.pass(.milliseconds(20))
+        #expect(station.said() == ["door front tamper: cleared"])
     }
-}
 
-extension Station {
-    var intercomConfiguration: Configuration {
+    /// At once with `edge`, after 20 ms with `stable`.
+    @Test func theTwoFilters() {
+        for (filter, milliseconds) in [(InputFilter.edge, 0), (.stable, 20)] {
+            var station = station { $0.filter = filter }
+            station.handle(.level(.exitButton(door: "front"), high: false, at: station.now))
+            #expect(station.relays(.seconds(1)).first == "relay front on \(milliseconds)", "\(filter)")
+        }
+    }
+
+    @Test func reloadKeepsWhatTheContactsHaveTold() {
+        var station = station()
+        station.handle(.level(.sensor(door: "front"), high: true, at: station.now))
+        station.pass(.milliseconds(20))
         var configuration = Station.configuration
-        configuration.buttons[0].hold = .open(door: "front")
-        return configuration
+        configuration.doors[0].sensor = .simulated("contact")
+        configuration.doors[0].heldOpen = .seconds(5)
+        station.handle(.configure(configuration))
+        #expect(state(station) == .forced)
+        configuration.doors[0].sensor = .simulated("another")
+        station.handle(.configure(configuration))
+        #expect(state(station) == nil)
     }
 }

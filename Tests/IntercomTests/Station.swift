@@ -80,9 +80,9 @@ struct Station {
     }
 
     mutating func press(_ button: String = "bell", for time: Duration = .milliseconds(100)) {
-        handle(.level(button: button, high: false, at: now))
+        handle(.level(.button(button), high: false, at: now))
         pass(time)
-        handle(.level(button: button, high: true, at: now))
+        handle(.level(.button(button), high: true, at: now))
         pass(.milliseconds(30))
     }
 
@@ -119,7 +119,7 @@ struct Station {
         return out.compactMap { output in
             switch output {
             case .light: nil
-            case .relay(let door, let on): "relay \(door) \(on ? "on" : "off")"
+            case .relay(let door, let role, let on): "\(role.rawValue) \(door) \(on ? "on" : "off")"
             case .dial(let order): "dial \(order.call) \(order.uri) \(order.account)"
             case .ring(let call): "ring \(call)"
             case .answer(let call, let byItself): "answer \(call)\(byItself ? " by itself" : "")"
@@ -132,10 +132,11 @@ struct Station {
             case .transfer(let call, .uri(let uri)): "transfer \(call) \(uri)"
             case .transfer(let call, .call(let other)): "transfer \(call) \(other)"
             case .mute(let call, let on): "mute \(call) \(on)"
-            case .startRinging(let account): "start ringing \(account)"
+            case .startRinging(let account): "start ringing \(account ?? "here")"
             case .stopRinging: "stop ringing"
             case .tone(let tone): "tone \(tone?.rawValue ?? "none")"
             case .volume(let step): "volume \(step)"
+            case .fault(let what, let message): "\(what): \(message ?? "cleared")"
             case .keep: "keep"
             case .event(.lockedOut(let time)): "locked \(time)"
             case .event(.codesCount): "codes count"

@@ -9,7 +9,7 @@ extension Appliance {
     func perform(_ output: IntercomOutput) {
         switch output {
         case .light(let name, let lit): panel?.light(name, lit)
-        case .relay(let door, let on): panel?.relay(door, on)
+        case .relay(let door, let role, let on): panel?.relay(door, role, on)
         case .dial(let order):
             callRecords[order.call] = CallRecord(account: order.account)
             take(.agent(.dial(order)))
@@ -30,6 +30,8 @@ extension Appliance {
         case .stopRinging: stopRinging()
         case .tone(let tone): play(tone)
         case .volume(let step): setVolume(.speaker, .step(step))
+        case .fault(let what, let message?): raise(what, message)
+        case .fault(let what, nil): clear(what)
         case .keep(let lockOut): keep(lockOut)
         case .event(let event): happened(event)
         case .note(let note):
@@ -54,8 +56,13 @@ extension Appliance {
             publish("button", ["name": .string(name), "action": .string(action.rawValue)])
         case .light(let name, let state):
             publish("led", ["name": .string(name), "state": .string(state?.rawValue ?? "off")])
-        case .door(let name, let isOpen, let who):
-            publish("door", ["name": .string(name), "state": .string(isOpen ? "open" : "closed"), "by": .string(who)])
+        case .door(let name, let state, let relay, let who):
+            publish(
+                "door",
+                [
+                    "name": .string(name), "state": state.map { .string($0.rawValue) }, "relay": .bool(relay),
+                    "by": .string(who),
+                ])
         case .digit(let call, let digit, let source):
             publish(
                 "dtmf",

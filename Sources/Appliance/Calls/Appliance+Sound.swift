@@ -54,8 +54,8 @@ extension Appliance {
 
     // MARK: Ringer and tones
 
-    func startRinging(_ account: String) {
-        let account = configuration.account(named: account)
+    func startRinging(_ account: String?) {
+        let account = account.flatMap { configuration.account(named: $0) }
         engine.ring(
             Ring(
                 sound: account?.ringSound ?? configuration.ringer.sound,

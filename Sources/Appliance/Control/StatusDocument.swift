@@ -33,7 +33,13 @@ extension Appliance {
                     ])
                 }),
             "doors": .array(
-                intercom.doorStatuses.map { .members(["name": .string($0.name), "relay": .bool($0.relay)]) }),
+                intercom.doorStatuses.map { door in
+                    .members([
+                        "name": .string(door.name), "state": door.state.map { .string($0.rawValue) },
+                        "relay": .bool(door.relay), "opener": door.opener.map { .bool($0) },
+                        "tamper": door.tamper.map { .bool($0) },
+                    ])
+                }),
             "audio": audioDocument,
             "faults": .array(
                 faults.faults.map { fault in
