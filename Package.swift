@@ -108,7 +108,7 @@ let package = Package(
         tests("RTPTests", ["Primitives", "SDP", "RTP"]),
         tests(
             "UserAgentTests", ["Primitives", "Configuration", "SIP", "SDP", "UserAgent", "Simulation"]),
-        tests("IntercomTests", ["Primitives", "Configuration", "SIP", "UserAgent", "Intercom"]),
+        tests("IntercomTests", ["Primitives", "Configuration", "SIP", "UserAgent", "Intercom", "Hashing"]),
         tests("ExchangeTests", ["Primitives", "SIP", "SDP", "RTP", "Exchange", "Simulation"]),
         tests("HashingTests", ["Primitives", "Hashing"]),
         tests("EventLoopTests", ["Primitives", "EventLoop", "CLinux"]),

@@ -32,6 +32,7 @@ extension Appliance {
         journal.log(.sip, .notice, "the clock was set to \(loop.wallClock)")
         if isClockSet { sockets?.standInTime = nil }
         take(.agent(.clockChanged(isSet: isClockSet)))
+        tellTime()
         judgeCertificates()
     }
 

@@ -73,6 +73,7 @@ package final class Appliance {
     private var timer: LoopTimer?
     private var signals: [SignalWatch] = []
     var mediaTimer: LoopTimer?
+    var minuteTimer: LoopTimer?
 
     let pairs: PortPairs
     /// TCP connections on their way, by number.
@@ -142,8 +143,10 @@ package final class Appliance {
         agent = Agent(settings: settings, capabilities: capabilities, at: loop.now)
         let lockOut = LockOutDocument.read(self.state.read(.lockOut))
         intercom = Intercom(
-            configuration, numbering: numbering,
-            lockOut: lockOut.map { LockOut($0, at: loop.now, wall: loop.wallClock) } ?? LockOut(), at: loop.now)
+            configuration, numbering: numbering, hashes: .nettle,
+            lockOut: lockOut.map { LockOut($0, at: loop.now, wall: loop.wallClock) } ?? LockOut(),
+            uses: CodeUsesDocument.read(self.state.read(.codeUses)), localTime: LocalClock.time(loop.wallClock),
+            at: loop.now)
 
         applyLog()
         panel = try Panel(self)
@@ -158,6 +161,8 @@ package final class Appliance {
     private func openEdges() throws(SystemError) {
         timer = try loop.timer { [weak self] in self?.deadlineReached() }
         mediaTimer = try loop.timer { [weak self] in self?.watchMedia() }
+        minuteTimer = try loop.timer { [weak self] in self?.tellTime() }
+        tellTime()
         panel?.open(configuration)
         try openSockets()
         resolver.serversChanged = { [weak self] in self?.take(.agent(.resolverChanged)) }

@@ -12,7 +12,9 @@ package enum Action: Hashable, Sendable, CustomStringConvertible {
     case mute
     /// Changes the loudspeaker's volume by so many percent (−100…100, not 0).
     case volume(Int)
-    /// Rings here, once.
+    /// A key of the keypad: `0`–`9`, `*`, `#`, `A`–`D`.
+    case key(UInt8)
+    /// Rings here for ten seconds.
     case ring
     /// `none`
     case nothing
@@ -27,6 +29,7 @@ package enum Action: Hashable, Sendable, CustomStringConvertible {
         case .open(let door): "open \(door)"
         case .mute: "mute"
         case .volume(let change): change < 0 ? "volume \(change)" : "volume +\(change)"
+        case .key(let digit): "key \(UnicodeScalar(digit))"
         case .ring: "ring"
         case .nothing: "none"
         }

@@ -2,6 +2,10 @@
 package struct CallSettings: Equatable, Sendable {
     /// Zero: no limit.
     package var maxDuration = Duration.seconds(300)
+    /// So long before `maxDuration` a tone warns; zero: none.
+    package var warnBefore = Duration.zero
+    /// The digit of the far side that lets a call last `maxDuration` once more after that tone; nil: none does.
+    package var prolong: UInt8?
     /// An incoming call rings so long.
     package var ringFor = Duration.seconds(45)
     /// An outgoing call outside a group is tried so long.
@@ -53,13 +57,33 @@ package struct GroupSettings: Equatable, Sendable {
     /// Never empty; groups among them do not lead back here.
     package var targets: [DialTarget]
     package var order = Order.sequential
-    /// Each target, or all at once if parallel.
+    /// Each target, or all at once if parallel. A group among the targets keeps its own.
     package var ringFor = Duration.seconds(25)
     /// How often the targets are gone through: 1–10.
     package var rounds = 1
+    package var onBusy = AfterFailure.next
+    package var onDeclined = AfterFailure.next
+    package var onUnreachable = AfterFailure.next
+    /// Who is called when nobody of all rounds answered; nil: none.
+    package var lastResort: DialTarget?
+    /// The targets are called only then; nil: always.
+    package var when: ScheduleCondition?
+    /// Who is called at other times; nil: none.
+    package var otherwise: DialTarget?
 
     package init(name: String, targets: [DialTarget]) {
         self.name = name
         self.targets = targets
     }
+
+    /// Whoever it may lead to.
+    var everyTarget: [DialTarget] { targets + [lastResort, otherwise].compactMap { $0 } }
+}
+
+/// What follows when a target of a group cannot be reached.
+package enum AfterFailure: String, CaseIterable, Sendable {
+    /// The next target rings.
+    case next
+    /// The whole dial is over.
+    case stop
 }

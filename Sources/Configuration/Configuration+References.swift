@@ -13,6 +13,7 @@ extension Configuration {
         checkAccounts(&context)
         checkTargets(&context)
         checkDoors(&context)
+        checkCodes(&context)
         checkLines(&context)
         checkReach(&context)
     }
@@ -73,6 +74,10 @@ extension Configuration {
         for group in groups {
             let section = SectionName(kind: "group", name: group.name)
             for target in group.targets { names.check(target, section, "targets", &context) }
+            for (key, target) in [("last-resort", group.lastResort), ("otherwise", group.otherwise)] {
+                if let target { names.check(target, section, key, &context) }
+            }
+            names.check(group.when, section, "when", &context)
         }
         for led in leds {
             guard let watch = led.watch else { continue }
@@ -84,6 +89,7 @@ extension Configuration {
         }
         for button in buttons {
             let section = SectionName(kind: "button", name: button.name)
+            names.check(button.quiet, section, "quiet", &context)
             for (key, action) in button.actions { names.check(action, section, key, &context) }
         }
         for door in doors {
@@ -92,6 +98,21 @@ extension Configuration {
                 for action in actions { names.check(action, section, key, &context) }
             }
             for other in door.interlock { names.check(door: other, section, "interlock", &context) }
+        }
+    }
+
+    private func checkCodes(_ context: inout SectionContext) {
+        let names = Names(self)
+        for code in codes {
+            let section = SectionName(kind: "code", name: code.name)
+            if !code.door.isEmpty { names.check(door: code.door, section, "door", &context) }
+            names.check(account: code.account, section, "account", &context)
+            names.check(code.when, section, "when", &context)
+            let given = ["digits", "hash"].filter { context.isSet(section, $0) }
+            if given.count != 1 {
+                let message = given.isEmpty ? "digits or hash is needed here" : "only one of digits, hash may be set"
+                context.fault(context.place(of: section, given.last), section, given.last, message)
+            }
         }
     }
 
@@ -139,7 +160,7 @@ extension Configuration {
     private func checkReach(_ context: inout SectionContext) {
         let byName = Dictionary(groups.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let inner = byName.mapValues { group in
-            group.targets.compactMap { target -> String? in
+            group.everyTarget.compactMap { target -> String? in
                 guard case .name(let name) = target.destination, byName[name] != nil else { return nil }
                 return name
             }
@@ -151,7 +172,7 @@ extension Configuration {
         var reach: [String: Int] = [:]
         while let name = ready.popLast() {
             guard let group = byName[name], let names = inner[name] else { continue }
-            let direct = group.targets.count - names.count
+            let direct = group.everyTarget.count - names.count
             reach[name] = min(names.reduce(direct) { $0 + (reach[$1] ?? 0) }, Self.maximumReach + 1)
             for user in users[name] ?? [] {
                 let left = (waiting[user] ?? 0) - 1
@@ -177,11 +198,13 @@ private struct Names {
     let accounts: Set<String>
     let targets: Set<String>
     let doors: Set<String>
+    let schedules: Set<String>
 
     init(_ configuration: Configuration) {
         accounts = Set(configuration.accounts.map(\.name))
         targets = Set(configuration.contacts.map(\.name) + configuration.groups.map(\.name))
         doors = Set(configuration.doors.map(\.name))
+        schedules = Set(configuration.schedules.map(\.name))
     }
 
     func check(_ target: DialTarget, _ section: SectionName, _ key: String, _ context: inout SectionContext) {
@@ -194,6 +217,12 @@ private struct Names {
     func check(account: String?, _ section: SectionName, _ key: String, _ context: inout SectionContext) {
         guard let account, !accounts.contains(account) else { return }
         report("account", account, accounts, section, key, &context)
+    }
+
+    func check(_ condition: ScheduleCondition?, _ section: SectionName, _ key: String, _ context: inout SectionContext)
+    {
+        guard let name = condition?.schedule, !schedules.contains(name) else { return }
+        report("schedule", name, schedules, section, key, &context)
     }
 
     func check(_ action: Action, _ section: SectionName, _ key: String, _ context: inout SectionContext) {

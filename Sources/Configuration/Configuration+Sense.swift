@@ -50,10 +50,10 @@ extension Configuration {
         }
         for door in doors {
             let section = SectionName(kind: "door", name: door.name)
-            if door.codes.contains(where: { $0.digits.revealed.utf8.count < 4 }) {
+            if door.codes.contains(where: { $0.count < 4 }) {
                 context.warn(section, "code", "a code of fewer than 4 digits is easily guessed")
             }
-            if door.codes.isEmpty, context.isSet(section, "code-from") {
+            if door.codes.isEmpty, door.codeHashes.isEmpty, context.isSet(section, "code-from") {
                 context.warn(section, "code-from", "does nothing without code")
             }
             let needs = [
@@ -67,6 +67,20 @@ extension Configuration {
                     context.warn(section, key, "does nothing without \(needed)")
                 }
             }
+        }
+        for group in groups where group.otherwise != nil && group.when == nil {
+            context.warn(SectionName(kind: "group", name: group.name), "otherwise", "does nothing without when")
+        }
+        let call = SectionName(kind: "call", name: nil)
+        if self.call.warnBefore > .zero, self.call.maxDuration > .zero, self.call.warnBefore >= self.call.maxDuration {
+            context.warn(call, "warn-before", "is not shorter than max-duration: the tone sounds at once")
+        }
+        if self.call.prolong != nil, self.call.warnBefore == .zero {
+            context.warn(call, "prolong", "does nothing without warn-before")
+        }
+        for code in codes where (code.code?.count ?? 4) < 4 {
+            let section = SectionName(kind: "code", name: code.name)
+            context.warn(section, "digits", "a code of fewer than 4 digits is easily guessed")
         }
         if provisioning.url == nil, context.isSet(SectionName(kind: "provisioning", name: nil), "every") {
             context.warn(SectionName(kind: "provisioning", name: nil), "every", "does nothing without url")

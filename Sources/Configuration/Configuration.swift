@@ -9,6 +9,8 @@ package struct Configuration: Equatable, Sendable {
     package var buttons: [ButtonSettings] = []
     package var leds: [LEDSettings] = []
     package var doors: [DoorSettings] = []
+    package var codes: [CodeSettings] = []
+    package var schedules: [ScheduleSettings] = []
     package var contacts: [ContactSettings] = []
     package var groups: [GroupSettings] = []
     package var call = CallSettings()

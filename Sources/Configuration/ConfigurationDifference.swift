@@ -25,6 +25,8 @@ package struct ConfigurationDifference: Equatable, Sendable {
     package var buttons = SectionChanges()
     package var leds = SectionChanges()
     package var doors = SectionChanges()
+    package var codes = SectionChanges()
+    package var schedules = SectionChanges()
     package var contacts = SectionChanges()
     package var groups = SectionChanges()
     package var call = SectionChanges()

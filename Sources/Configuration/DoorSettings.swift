@@ -18,7 +18,12 @@ package struct DoorSettings: Equatable, Sendable {
     package var interlock: [String] = []
     /// Empty: no digits open this door; there is no default code.
     package var codes: [DoorCode] = []
+    /// Codes of which only the hash is known.
+    package var codeHashes: [DoorCode] = []
     package var codeFrom = CodeFrom.any
+    /// Whether buttons with the action `key` may form its codes.
+    package var keypad = false
+    package var hangUp = HangUpAfterOpening.never
     /// The request to exit; nil: none.
     package var exitButton: LineReference?
     package var exitActive = ActiveLevel.low
@@ -86,15 +91,11 @@ package enum InputFilter: String, CaseIterable, Sendable {
     case edge
 }
 
-/// DTMF digits that open a door.
-package struct DoorCode: Hashable, Sendable {
-    /// For the log; nil: none was given.
-    package let name: String?
-    /// 1–16 of `0`–`9`, `*`, `#`, `A`–`D` (I5).
-    package let digits: Secret
-
-    package init(name: String? = nil, digits: Secret) {
-        self.name = name
-        self.digits = digits
-    }
+/// When a call ends in which a code opened a door.
+package enum HangUpAfterOpening: String, CaseIterable, Sendable {
+    case never
+    /// Two seconds after it.
+    case opened
+    /// Once the door is shut again, without a contact once its relay is at rest.
+    case closed
 }

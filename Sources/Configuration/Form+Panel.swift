@@ -57,11 +57,11 @@ extension Form<DialTarget> {
 
 extension Form<Action> {
     static let action = Form(
-        "dial TARGET [via ACCOUNT], answer, hangup, answer-or-hangup, open DOOR, mute, volume +N, volume -N, ring, none",
+        "action",
         write: \.description.enclosed
     ) { (text: String) throws(Mismatch) -> Action in
         let words = text.bare.words
-        let verbs = ["dial", "answer", "hangup", "answer-or-hangup", "open", "mute", "volume", "ring", "none"]
+        let verbs = ["dial", "answer", "hangup", "answer-or-hangup", "open", "mute", "volume", "key", "ring", "none"]
         let operands = Array(words.dropFirst())
         switch (words.first ?? "", operands.count) {
         case ("dial", 1...): return .dial(try Form<DialTarget>.target.read(operands.joined(separator: " ")))
@@ -78,6 +78,11 @@ extension Form<Action> {
             else { fallthrough }
             return .volume(change)
         case ("volume", _): throw .expected("volume +N or volume -N, N from 1 to 100", found: text)
+        case ("key", 1):
+            guard let digit = try? Form<UInt8>.digit.read(operands[0]) else {
+                throw .expected("key and one of the digits 0-9, *, #, A-D", found: text)
+            }
+            return .key(digit)
         case ("ring", 0): return .ring
         case ("none", 0): return .nothing
         case (let verb, _):
@@ -87,37 +92,25 @@ extension Form<Action> {
     }
 }
 
-extension Form<[DoorCode]> {
-    /// `[NAME:]DIGITS`, separated by commas. No message shows a digit.
-    static let codes = Form(
-        "list of [NAME:]DIGITS", isText: true,  // a code may begin with `#`; the check of its digits finds a comment
-        write: { codes in
-            codes.map { code in (code.name.map { "\($0):" } ?? "") + code.digits.revealed }.joined(separator: ", ")
+extension Form<UInt8> {
+    /// A key of a telephone.
+    static let digit = Form("one of 0-9, *, #, A-D", isText: true, write: { String(UnicodeScalar($0)) }) {
+        (text: String) throws(Mismatch) in
+        guard DoorCode.isCode(text), text.utf8.count == 1, let digit = text.utf8.first else {
+            throw .expected("one of the digits 0-9, *, #, A-D", found: text)
         }
-    ) { (text: String) throws(Mismatch) -> [DoorCode] in
-        var codes: [DoorCode] = []
-        for (index, element) in text.elements.enumerated() {
-            let parts = element.bare.parts(at: UInt8(ascii: ":")).map(\.trimmed)
-            let digits = parts.last ?? ""
-            guard parts.count <= 2, (1...16).contains(digits.utf8.count),
-                digits.utf8.allSatisfy({ $0.isDigit || "*#ABCD".utf8.contains($0) })
-            else {
-                throw Mismatch("code \(index + 1): expected 1 to 16 of the digits 0-9, *, #, A-D, optionally NAME:CODE")
-            }
-            let name = parts.count == 2 ? parts[0] : nil
-            guard name.map(SectionName.isValid) ?? true else {
-                throw Mismatch("code \(index + 1): its name is empty, too long or holds a blank or \"/\"")
-            }
-            guard !codes.contains(where: { equalInConstantTime(Array($0.digits.revealed.utf8), Array(digits.utf8)) })
-            else { throw Mismatch("code \(index + 1) stands twice") }
-            codes.append(DoorCode(name: name, digits: Secret(digits)))
-            guard codes.count <= 256 else { throw Mismatch("more than 256 codes") }
-        }
-        return codes
+        return digit
     }
 }
 
 extension Form<Secret> {
+    /// Digits of a code. No message shows them.
+    static let code = Form("1 to 16 of 0-9, *, #, A-D", isText: true, write: \.revealed) {
+        (text: String) throws(Mismatch) in
+        guard DoorCode.isCode(text) else { throw Mismatch("expected 1 to 16 of the digits 0-9, *, #, A-D") }
+        return Secret(text)
+    }
+
     static let secret = Form("text", isText: true, write: \.revealed) { (text: String) throws(Mismatch) in
         Secret(text)
     }

@@ -105,6 +105,10 @@ extension LEDSettings: NamedSettings {
 extension DoorSettings: NamedSettings {
     init(name: String) { self.init(name: name, relay: .named("")) }
 }
+extension CodeSettings: NamedSettings {
+    init(name: String) { self.init(name: name, door: "") }
+}
+extension ScheduleSettings: NamedSettings {}
 extension ContactSettings: NamedSettings {
     init(name: String) { self.init(name: name, uri: "") }
 }

@@ -15,6 +15,10 @@ package struct ButtonSettings: Equatable, Sendable {
     package var whileRinging: Action?
     /// Overrides `press` while a call is answered; nil: does not.
     package var whileTalking: Action?
+    /// Presses that dial are refused then; nil: never.
+    package var quiet: ScheduleCondition?
+    /// More dials than these are refused; 0: none is.
+    package var dialsPerMinute = 0
     /// Pressed for so long it is taken to be stuck: a fault; zero: never.
     package var stuckAfter = Duration.seconds(120)
 

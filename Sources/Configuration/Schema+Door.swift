@@ -20,7 +20,12 @@ extension DoorSettings {
 
     private static let codeKeys: [Key<Self>] = [
         Key("code", \.codes, .codes, "Digits by which a caller opens; each optionally NAME:CODE for the log"),
+        Key(
+            "code-hash", \.codeHashes, .codeHashes,
+            "Hashes of such digits, of portero hash-code; each NAME:HASH or HASH"),
         Key("code-from", \.codeFrom, .codeFrom, "Who may open by code"),
+        Key("keypad", \.keypad, .boolean, "Whether buttons with the action key may form its codes"),
+        Key("hang-up", \.hangUp, .choice, "When a call ends by itself in which a code opened"),
     ]
 
     private static let inputKeys: [Key<Self>] = [
@@ -40,6 +45,28 @@ extension DoorSettings {
         Key("on-forced", \.onForced, .list(.action, maximum: 8), "What happens when it opens unbidden"),
         Key("on-held-open", \.onHeldOpen, .list(.action, maximum: 8), "What happens when it is held open"),
         Key("on-tamper", \.onTamper, .list(.action, maximum: 8), "What happens on tampering"),
+    ]
+}
+
+extension CodeSettings {
+    static let keys: [Key<Self>] = [
+        Key("door", \.door, .name, isRequired: true, "The door that it opens"),
+        Key("digits", \.digits, .code, "The digits; this or hash"),
+        Key("hash", \.hash, .codeHash, "The hash of the digits, of portero hash-code"),
+        Key("when", \.when, .condition, "Counts only then; empty: always"),
+        Key("until", \.until, .expiry, "Counts so long; empty: for ever"),
+        Key("uses", \.uses, .integer(0...1_000_000), "How often it opens; 0: without bound"),
+        Key("from", \.from, .codeFrom, "Whose digits count; with any and keypad = yes also the keypad's"),
+        Key("account", \.account, .name, "In calls of this account alone; empty: of any"),
+    ]
+}
+
+extension ScheduleSettings {
+    static let keys: [Key<Self>] = [
+        Key(
+            "times", \.times, .list(.times), isRequired: true,
+            "When it holds; over midnight counts to the day of its start"),
+        Key("holidays", \.holidays, .list(.holiday), "Days that are none of the week"),
     ]
 }
 

@@ -117,6 +117,10 @@ extension ButtonSettings {
             "How long holding takes"),
         Key("while-ringing", \.whileRinging, .action, "What a press does while an incoming call rings"),
         Key("while-talking", \.whileTalking, .action, "What a press does during a call"),
+        Key("quiet", \.quiet, .condition, "Its dials are refused then, with event and tone; empty: never"),
+        Key(
+            "dials-per-minute", \.dialsPerMinute, .integer(0...60), "More are refused, with event and tone; 0: no limit"
+        ),
         Key(
             "stuck-after", \.stuckAfter, .duration(.seconds(1) ... .seconds(86_400), example: "2min", zero: "never"),
             "Pressed for so long it is stuck, which is a fault"),
@@ -169,6 +173,12 @@ extension GroupSettings {
             "ring-for", \.ringFor, .duration(.milliseconds(100) ... .seconds(3600), example: "25s"),
             "How long each target is tried"),
         Key("rounds", \.rounds, .integer(1...10), "How often the targets are gone through"),
+        Key("on-busy", \.onBusy, .choice, "What follows when a target is busy"),
+        Key("on-declined", \.onDeclined, .choice, "What follows when a target declines"),
+        Key("on-unreachable", \.onUnreachable, .choice, "What follows when a target cannot be reached"),
+        Key("last-resort", \.lastResort, .target, "Who is called when nobody has answered"),
+        Key("when", \.when, .condition, "The targets are called only then; empty: always"),
+        Key("otherwise", \.otherwise, .target, "Who is called at other times; empty: nobody"),
     ]
 }
 
@@ -178,6 +188,11 @@ extension CallSettings {
             "max-duration", \.maxDuration,
             .duration(.milliseconds(100) ... .seconds(86_400), example: "5min", zero: "no limit"),
             "How long a call may last"),
+        Key(
+            "warn-before", \.warnBefore,
+            .duration(.seconds(1) ... .seconds(3600), example: "10s", zero: "none"),
+            "So long before its end a tone warns"),
+        Key("prolong", \.prolong, .digit, "The far side's digit that lets a call go on after that tone; empty: none"),
         Key(
             "ring-for", \.ringFor, .duration(.milliseconds(100) ... .seconds(3600), example: "45s"),
             "How long an incoming call rings"),

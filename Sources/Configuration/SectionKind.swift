@@ -22,6 +22,10 @@ struct SectionKind: Sendable {
         SectionKind(
             "led", "An LED; it shows the first state that holds and has a key", \.leds, \.leds, LEDSettings.keys),
         SectionKind("door", "A door with a relay", \.doors, \.doors, DoorSettings.keys),
+        SectionKind("code", "Digits that open a door within bounds", \.codes, \.codes, CodeSettings.keys),
+        SectionKind(
+            "schedule", "Times that return; none holds before the clock is set", \.schedules, \.schedules,
+            ScheduleSettings.keys),
         SectionKind("contact", "Somebody to call", \.contacts, \.contacts, ContactSettings.keys),
         SectionKind("group", "Several to call", \.groups, \.groups, GroupSettings.keys),
         SectionKind("call", "Limits of calls", \.call, \.call, CallSettings.keys),

@@ -14,6 +14,8 @@ struct Button: Sendable {
     private var virtualRelease: Instant?
     private var waitingPresses: [Duration] = []
     private(set) var stuck: StuckWatch
+    /// When it dialled, for `dials-per-minute`.
+    private var dials: [Instant] = []
     /// The dial that this button began, and when.
     var attempt: (number: Int, since: Instant)?
 
@@ -32,6 +34,15 @@ struct Button: Sendable {
         debouncer.period = settings.debounce
         detector.holdTime = settings.hold == nil ? nil : settings.holdTime
         stuck.after = settings.stuckAfter
+    }
+
+    /// Counts a dial.
+    /// - Returns: whether there have not been too many.
+    mutating func mayDial(at now: Instant) -> Bool {
+        dials.removeAll { now - $0 >= .seconds(60) }
+        if settings.dialsPerMinute > 0, dials.count >= settings.dialsPerMinute { return false }
+        dials.append(now)
+        return true
     }
 
     /// The line was taken: a button that is pressed then has not been pressed now.
@@ -124,14 +135,32 @@ extension Intercom {
         if buttons[index].releasedAt(now) { out.append(.fault("button \(settings.name) stuck", nil)) }
         let who = "button \(settings.name)"
         for gesture in gestures {
-            out.append(.event(.button(name: settings.name, action: gesture)))
-            switch gesture {
-            case .press: perform(action(of: settings), by: who, ofButton: index, at: now, &out)
-            case .hold: perform(settings.hold ?? .nothing, by: who, ofButton: index, at: now, &out)
-            case .release: break
+            let action: Action =
+                switch gesture {
+                case .press: self.action(of: settings)
+                case .hold: settings.hold ?? .nothing
+                case .release: .nothing
+                }
+            let refusal = refusal(of: action, index, at: now)
+            out.append(.event(.button(name: settings.name, action: gesture, refused: refusal)))
+            if let refusal {
+                note(.notice, nil, "\(who): \(action) refused: \(refusal)", &out)
+                play(.busy, at: now, &out)
+            } else {
+                perform(action, by: who, ofButton: index, at: now, &out)
             }
         }
     }
+
+    /// Why a dial by this button is refused; nil: it is none, or is not. Its own call may always be ended.
+    private mutating func refusal(of action: Action, _ index: Int, at now: Instant) -> String? {
+        guard case .dial = action, !hasAttempt(index) else { return nil }
+        let settings = buttons[index].settings
+        if let quiet = settings.quiet, configuration.holds(quiet, at: localTime) { return "quiet" }
+        return buttons[index].mayDial(at: now) ? nil : "too-many"
+    }
+
+    private func hasAttempt(_ index: Int) -> Bool { buttons[index].attempt.map { attempts[$0.number] != nil } ?? false }
 
     /// What a press means now.
     private func action(of settings: ButtonSettings) -> Action {
@@ -163,6 +192,7 @@ extension Intercom {
                 let call = try find(nil, "mute") { $0.isAnswered }
                 _ = try request(.mute(call, !isMuted(call)), at: now, &out)
             case .volume(let step): out.append(.volume(step))
+            case .key(let digit): keypad(digit, at: now, &out)
             case .ring:
                 chimeUntil = now + Self.chime
                 refreshRinging(at: now, &out)

@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Primitives
 
-/// The digits of one caller on their way to being a door code (I5).
+/// The digits of one caller, or of the keypad, on their way to being a door code (I5).
 struct CodeEntry: Sendable {
     /// Wrong codes in one call; after them the rest of the call is ignored.
     static let attemptsPerCall = 3
@@ -11,8 +11,7 @@ struct CodeEntry: Sendable {
 
     enum Verdict: Equatable {
         case incomplete
-        /// The door's name, and the code's own name where it has one.
-        case opens(door: String, code: String?)
+        case opens(Permit)
         case wrong
     }
 
@@ -20,26 +19,29 @@ struct CodeEntry: Sendable {
     private var lastDigit: Instant?
     private(set) var wrong = 0
 
+    var isEmpty: Bool { digits.isEmpty }
     var isExhausted: Bool { wrong >= Self.attemptsPerCall }
     /// When what was keyed so far is given up.
     var deadline: Instant? { digits.isEmpty ? nil : lastDigit.map { $0 + Self.pause } }
 
-    /// One more digit, against every code that this caller may use. The codes are compared whole, all of them, each
-    /// in constant time.
-    mutating func digit(_ digit: UInt8, codes: [(door: String, code: DoorCode)], at now: Instant) -> Verdict {
+    /// One more digit, against every code that may be used here. The codes are compared whole, all of them.
+    /// - Parameter holds: whether a code counts now; one that does not is as wrong as any other.
+    mutating func digit(
+        _ digit: UInt8, permits: [Permit], hashes: Hashes, at now: Instant, holds: (Permit) -> Bool
+    ) -> Verdict {
         digits.append(digit)
         lastDigit = now
-        var match: (door: String, code: DoorCode)?
-        for candidate in codes where equalInConstantTime(digits, Array(candidate.code.digits.revealed.utf8)) {
+        var match: Permit?
+        for candidate in permits where candidate.code.matches(digits, hashes) && holds(candidate) {
             match = match ?? candidate
         }
         if let match {
             digits = []
-            return .opens(door: match.door, code: match.code.name)
+            return .opens(match)
         }
-        let longest = min(Self.longest, codes.map { $0.code.digits.revealed.utf8.count }.max() ?? 0)
+        let longest = min(Self.longest, permits.map(\.code.count).max() ?? 0)
         // "#" ends an entry where no code has one inside.
-        let ends = digit == UInt8(ascii: "#") && !codes.contains { $0.code.digits.revealed.utf8.contains(digit) }
+        let ends = digit == UInt8(ascii: "#") && !permits.contains { $0.code.mayHold(digit) }
         if ends && digits.count == 1 {
             digits = []
             return .incomplete
@@ -61,5 +63,15 @@ struct CodeEntry: Sendable {
         digits = []
         wrong += 1
         return .wrong
+    }
+}
+
+extension DoorCode {
+    /// Nobody knows that of a hash.
+    fileprivate func mayHold(_ digit: UInt8) -> Bool {
+        switch digits {
+        case .plain(let digits): digits.revealed.utf8.contains(digit)
+        case .hashed: true
+        }
     }
 }

@@ -101,6 +101,7 @@ extension Intercom {
         out.append(.relay(door: name, .relay, on: false))
         doors[index].mayOpenUntil = now + DoorSensor.grace
         doors[index].sensor?.relay(isOn: false, at: now)
+        if doors[index].sensor == nil { endCalls(with: name, at: now) }
         tell(index, by: who, &out)
     }
 
@@ -199,7 +200,10 @@ extension Intercom {
         let door = doors[index]
         for state in doors[index].sensor?.changed(changes, mayOpen: { door.mayOpen(at: $0) }) ?? [] {
             // Through once: whoever opens it again needs leave again.
-            if state == .closed { doors[index].mayOpenUntil = nil }
+            if state == .closed {
+                doors[index].mayOpenUntil = nil
+                endCalls(with: door.settings.name, at: now)
+            }
             if state == .open, door.isOn { doors[index].sensor?.relay(isOn: true, at: now) }
             tell(index, by: "sensor", &out)
             guard state == .forced else { continue }

@@ -56,15 +56,33 @@ extension Intercom {
             calls[status.call]?.answeredAt = now
             calls[status.call]?.answersAt = nil
             calls[status.call]?.ringsUntil = nil
-            if configuration.call.maxDuration > .zero, before.talksUntil == nil {
-                calls[status.call]?.talksUntil = now + configuration.call.maxDuration
-            }
+            if before.talksUntil == nil { limitTalking(status.call, at: now) }
             if let former = before.succeeds { succeed(former, by: status.call) }
             if let attempt = calls[status.call]?.attempt { answered(status.call, of: attempt, &out) }
             if before.direction == .incoming { makeRoom(for: status.call, &out) }
         }
         refreshRinging(at: now, &out)
         refreshRingback(at: now, &out)
+    }
+
+    /// `max-duration` from now on, with its warning.
+    private mutating func limitTalking(_ call: CallKey, at now: Instant) {
+        let settings = configuration.call
+        guard settings.maxDuration > .zero else { return }
+        calls[call]?.talksUntil = now + settings.maxDuration
+        calls[call]?.warnsAt =
+            settings.warnBefore > .zero ? now + max(.zero, settings.maxDuration - settings.warnBefore) : nil
+    }
+
+    /// After the warning a digit lets the call go on, unless it is one of a code that is being keyed.
+    /// - Returns: whether the digit was that.
+    mutating func prolongs(_ digit: UInt8, _ leg: Leg, at now: Instant, _ out: inout [IntercomOutput]) -> Bool {
+        guard digit == configuration.call.prolong, leg.isAnswered, leg.entry.isEmpty, leg.warnsAt == nil,
+            configuration.call.warnBefore > .zero, leg.talksUntil != nil
+        else { return false }
+        limitTalking(leg.call, at: now)
+        note(.notice, leg.call, "goes on for another max-duration", &out)
+        return true
     }
 
     private mutating func ended(_ status: CallStatus, at now: Instant, _ out: inout [IntercomOutput]) {
@@ -104,13 +122,15 @@ extension Intercom {
                 calls[leg.call]?.isEnding = true
                 note(.notice, leg.call, "nobody answered within ring-for", &out)
                 out.append(.reject(leg.call, code: configuration.call.ringTimeoutCode))
+            } else if let endsAt = leg.endsAt, now >= endsAt {
+                note(.notice, leg.call, "ended, the door has been opened (hang-up)", &out)
+                endCall(leg, .normal, at: now, &out)
+            } else if let warnsAt = leg.warnsAt, now >= warnsAt, leg.talksUntil.map({ now < $0 }) ?? false {
+                calls[leg.call]?.warnsAt = nil
+                play(.warning, at: now, &out)
             } else if let until = leg.talksUntil, now >= until {
                 note(.notice, leg.call, "ended after max-duration", &out)
-                if let attempt = leg.attempt {
-                    end(attempt, .tooLong, at: now, &out)
-                } else {
-                    hangUp(leg.call, .tooLong, &out)
-                }
+                endCall(leg, .tooLong, at: now, &out)
             }
             if let deadline = leg.entry.deadline, now >= deadline, let verdict = calls[leg.call]?.entry.passed(now) {
                 judge(verdict, of: leg.call, at: now, &out)
@@ -118,6 +138,15 @@ extension Intercom {
         }
         for attempt in attempts.values.sorted(by: { $0.number < $1.number }) {
             if let deadline = attempt.deadline, now >= deadline { stageEnded(attempt.number, at: now, &out) }
+        }
+    }
+
+    /// Ends a call; of a dial the whole.
+    private mutating func endCall(_ leg: Leg, _ reason: HangUpReason, at now: Instant, _ out: inout [IntercomOutput]) {
+        if let attempt = leg.attempt {
+            end(attempt, reason, at: now, &out)
+        } else {
+            hangUp(leg.call, reason, &out)
         }
     }
 
@@ -158,7 +187,7 @@ extension Intercom {
         switch tone {
         case nil: self.tone = nil
         case .ringback?, .waiting?: self.tone = tone.map { ($0, nil) }
-        case .busy?, .congestion?, .ended?: self.tone = tone.map { ($0, now + Self.endTone) }
+        case .busy?, .congestion?, .ended?, .warning?: self.tone = tone.map { ($0, now + Self.endTone) }
         }
         out.append(.tone(tone))
     }
@@ -188,11 +217,7 @@ extension Intercom {
         case .hangUp(let call):
             let call = try find(call, "hang up") { _ in true }
             note(.info, call, "hung up here", &out)
-            if let attempt = calls[call]?.attempt {
-                end(attempt, .normal, at: now, &out)
-            } else {
-                hangUp(call, .normal, &out)
-            }
+            if let leg = calls[call] { endCall(leg, .normal, at: now, &out) }
             refreshRinging(at: now, &out)
             refreshRingback(at: now, &out)
         case .hold(let call):

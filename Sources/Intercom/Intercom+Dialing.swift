@@ -11,12 +11,13 @@ extension Intercom {
     ) throws(IntercomRefusal) -> CallKey {
         let plan: DialPlan
         do throws(DialPlan.Failure) {
-            plan = try DialPlan(target, in: configuration)
+            plan = try DialPlan(target, in: configuration, at: localTime)
         } catch {
             switch error {
             case .unknownTarget(let name): throw .unknown("no contact or group named \(name)")
             case .unknownAccount(let name): throw .unknown("no account named \(name)")
             case .noAccount: throw .impossible("there is no account to call with")
+            case .notNow(let name): throw .impossible("group \(name) is not called at this time")
             }
         }
         let number = nextAttempt
@@ -94,6 +95,16 @@ extension Intercom {
         attempt.legs.removeAll { $0 == call }
         if cause != "answered-elsewhere", cause != "cancelled" { attempt.lastCause = cause }
         attempts[number] = attempt
+        if attempt.winner == nil, attempt.plan.stages.indices.contains(attempt.stage),
+            attempt.plan.stages[attempt.stage].policy.after(cause) == .stop
+        {
+            note(.notice, call, "the dial ends: \(cause ?? "")", &out)
+            for leg in attempt.legs {
+                calls[leg]?.attempt = nil
+                hangUp(leg, .normal, &out)
+            }
+            return finish(number, at: now, &out)
+        }
         let living = attempt.legs.filter { calls[$0]?.isEnding == false }
         guard living.isEmpty else { return }
         if attempt.winner == nil {

@@ -7,6 +7,7 @@ package import UserAgent
 package struct Intercom {
     var configuration: Configuration
     let numbering: CallNumbering
+    let hashes: Hashes
 
     var buttons: [Button] = []
     var lights: [Light] = []
@@ -25,6 +26,13 @@ package struct Intercom {
     var lockOut: LockOut
     /// Codes are shut off, as was told last.
     var isLockedOut = false
+    /// Every code there is.
+    var permits: [Permit] = []
+    var keypadEntry = CodeEntry()
+    /// How often codes with a count of uses have opened, by name.
+    var uses: [String: Int]
+    /// Nil: nobody knows the time.
+    package private(set) var localTime: LocalTime?
     var tone: (tone: CallTone, until: Instant?)?
     var isRinging = false
     /// Something other than a call rings until then.
@@ -33,11 +41,16 @@ package struct Intercom {
     var armedUntil: Instant?
 
     package init(
-        _ configuration: Configuration, numbering: CallNumbering, lockOut: LockOut = LockOut(), at now: Instant
+        _ configuration: Configuration, numbering: CallNumbering, hashes: Hashes, lockOut: LockOut = LockOut(),
+        uses: [String: Int] = [:], localTime: LocalTime? = nil, at now: Instant
     ) {
         self.configuration = configuration
         self.numbering = numbering
+        self.hashes = hashes
         self.lockOut = lockOut
+        self.uses = uses
+        self.localTime = localTime
+        permits = Permit.all(in: configuration)
         isLockedOut = lockOut.isLocked(at: now)
         buttons = configuration.buttons.map { Button($0) }
         lights = configuration.leds.map { Light($0, at: now) }
@@ -50,7 +63,9 @@ package struct Intercom {
 
     /// When `deadlineReached` is next due; nil while nothing is pending.
     package var deadline: Instant? {
-        var deadlines: [Instant?] = [tone?.until, chimeUntil, armedUntil, isLockedOut ? lockOut.until : nil]
+        var deadlines: [Instant?] = [
+            tone?.until, chimeUntil, armedUntil, isLockedOut ? lockOut.until : nil, keypadEntry.deadline,
+        ]
         deadlines += buttons.map(\.deadline)
         deadlines += lights.map(\.deadline)
         deadlines += doors.map(\.deadline)
@@ -65,6 +80,7 @@ package struct Intercom {
         case .opened(let input, let high): doorOpened(input, high: high, at: now, &out)
         case .level(.button(let name), let high, let time): level(of: name, high, at: time, now, &out)
         case .level(let input, let high, let time): doorEdge(input, high: high, at: time, now, &out)
+        case .clock(let time): localTime = time
         case .press(let button, let time): virtualPress(button, for: time, at: now, &out)
         case .account(let status): accountStates[status.name] = status.state
         case .incoming(let call): incoming(call, at: now, &out)
@@ -88,6 +104,7 @@ package struct Intercom {
     private mutating func deadlinesReached(at now: Instant, _ out: inout [IntercomOutput]) {
         buttonDeadlines(at: now, &out)
         doorDeadlines(at: now, &out)
+        judgeKeypad(keypadEntry.passed(now), at: now, &out)
         callDeadlines(at: now, &out)
         if let until = chimeUntil, now >= until {
             chimeUntil = nil
@@ -195,6 +212,12 @@ package struct Intercom {
             accountStates[account.name] = account.registersByItself ? .unregistered : .disabled
         }
         configuration = new
+        permits = Permit.all(in: new)
+        let counted = uses.filter { name, _ in new.codes.contains { $0.name == name && $0.uses > 0 } }
+        if counted != uses {
+            uses = counted
+            out.append(.keepUses(uses))
+        }
     }
 
     private func clearFaults(of door: Door, _ out: inout [IntercomOutput]) {
@@ -218,6 +241,18 @@ package struct Intercom {
     /// For how long door codes are shut off; nil: they count.
     package func lockedOut(at now: Instant) -> Duration? {
         lockOut.until.flatMap { $0 > now ? $0 - now : nil }
+    }
+
+    /// Which schedules hold now.
+    package var scheduleStatuses: [(name: String, holds: Bool)] {
+        configuration.schedules.map { ($0.name, configuration.holds(ScheduleCondition($0.name), at: localTime)) }
+    }
+
+    /// Codes with bounds: how often each may still open; nil: without bound.
+    package var codeStatuses: [(name: String, door: String, usesLeft: Int?)] {
+        configuration.codes.map { code in
+            (code.name, code.door, code.uses == 0 ? nil : max(0, code.uses - uses[code.name, default: 0]))
+        }
     }
 
     package var lightStatuses: [(name: String, line: LineReference, watch: DialTarget?, state: LEDState?, lit: Bool)] {

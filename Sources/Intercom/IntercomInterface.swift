@@ -9,6 +9,9 @@ package enum IntercomInput: Sendable {
     case opened(InputName, high: Bool)
     /// A line has this level since `time` (the kernel's stamp).
     case level(InputName, high: Bool, at: Instant)
+    /// The time that a clock on the wall shows, at start, at each new minute and when the clock was set; nil: nobody
+    /// knows it.
+    case clock(LocalTime?)
     /// A press by program: the same way as a finger's, debounce included.
     case press(button: String, for: Duration)
     case account(AccountStatus)
@@ -90,6 +93,8 @@ package enum IntercomOutput: Sendable {
     case fault(String, String?)
     /// Keep this over a restart.
     case keep(LockOut)
+    /// How often codes with a count of uses have opened, by name: keep this over a restart.
+    case keepUses([String: Int])
     case event(IntercomEvent)
     case note(IntercomNote)
 }
@@ -97,11 +102,14 @@ package enum IntercomOutput: Sendable {
 /// What the speaker plays beside voices.
 package enum CallTone: String, Equatable, Sendable {
     case ringback, busy, congestion, ended, waiting
+    /// The call is about to end by its limit.
+    case warning
 }
 
 /// What those who follow the events are told (INTERFACE section 5).
 package enum IntercomEvent: Equatable, Sendable {
-    case button(name: String, action: PressDetector.Gesture)
+    /// `refused`: why the dial that it asks for is not made, `quiet` or `too-many`.
+    case button(name: String, action: PressDetector.Gesture, refused: String?)
     case light(name: String, state: LEDState?)
     /// The state is the contact's, without one the relay's; nil: the contact has not told yet. `by`: `dtmf`,
     /// `button NAME`, `exit button`, `command`, `time`, `sensor`; for a code with a name, `dtmf NAME`.

@@ -23,6 +23,12 @@ struct Leg: Sendable {
     var talksUntil: Instant?
     /// The call that it takes the place of once it is answered.
     var succeeds: CallKey?
+    /// A tone tells then that it ends soon.
+    var warnsAt: Instant?
+    /// It ends then, after a code of it has opened a door.
+    var endsAt: Instant?
+    /// It ends once this door is shut again.
+    var endsWithDoor: String?
     /// Its second ringing is a tone on the speaker.
     var isWaiting = false
     var isMuted = false
@@ -31,7 +37,9 @@ struct Leg: Sendable {
     var entry = CodeEntry()
 
     var isAnswered: Bool { state == .talking || state == .held || state == .heldByPeer }
-    var deadline: Instant? { isEnding ? nil : earliest(answersAt, ringsUntil, talksUntil, entry.deadline) }
+    var deadline: Instant? {
+        isEnding ? nil : earliest(answersAt, ringsUntil, warnsAt, talksUntil, endsAt, entry.deadline)
+    }
     var host: String { remote.host?.description ?? "" }
 }
 

@@ -5,7 +5,7 @@ import Primitives
 /// What the words of the command line ask for.
 struct Invocation {
     enum Task {
-        case run, demo, probe, rest, version, help
+        case run, demo, probe, rest, hashCode, version, help
         case check
         case status
         case explain
@@ -49,6 +49,7 @@ struct Invocation {
           reload                       read the configuration again
           log LEVEL [DOMAIN]           error, warning, notice, info, debug, trace
           rest                         drive every output to its resting level
+          hash-code                    read a door code on standard input, print what code-hash takes
           version
 
         """
@@ -106,14 +107,10 @@ struct Invocation {
         func request(_ request: ControlRequest) -> Task { .request(request) }
         let call = operands.first
         switch command {
-        case "run", "demo", "probe", "rest", "version", "help", "status", "explain", "history", "events", "reload",
-            "answer", "hangup", "hold", "resume", "register", "unregister", "check", "reject":
-            try count(
-                0...([
-                    "run", "demo", "probe", "rest", "version", "help", "status", "explain", "history", "events",
-                    "reload",
-                ]
-                .contains(command) ? 0 : 1))
+        case "run", "demo", "probe", "rest", "hash-code", "version", "help", "status", "explain", "history", "events",
+            "reload":
+            try count(0...0)
+        case "answer", "hangup", "hold", "resume", "register", "unregister", "check", "reject": try count(0...1)
         case "press", "dial", "open", "speaker", "network": try count(1...1)
         case "mute", "dtmf", "transfer", "log": try count(1...2)
         case "volume": try count(2...2)
@@ -124,6 +121,7 @@ struct Invocation {
         case "demo": task = .demo
         case "probe": task = .probe
         case "rest": task = .rest
+        case "hash-code": task = .hashCode
         case "version": task = .version
         case "help": task = .help
         case "status": task = .status

@@ -32,6 +32,7 @@ import Primitives
         case .run:
             return ExitCode(rawValue: Appliance.run(configurationPath: file, socket: invocation.socket)) ?? .failed
         case .rest: return restOutputs(file)
+        case .hashCode: return hashCode()
         case .probe:
             write(Probe.text())
             return .done
@@ -79,6 +80,16 @@ import Primitives
         let problems = Rest.outputs(configurationPath: file)
         for problem in problems { complain("portero: \(problem)") }
         return problems.isEmpty ? .done : .failed
+    }
+
+    /// The digits never stand on a command line, which others can read.
+    private static func hashCode() -> ExitCode {
+        guard let text = readLine().flatMap({ HashedCode.text(for: $0) }) else {
+            complain("portero: expected a code of 1 to 16 of the digits 0-9, *, #, A-D on standard input")
+            return .failed
+        }
+        write(text + "\n")
+        return .done
     }
 
     // MARK: With one

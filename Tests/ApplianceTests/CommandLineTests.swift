@@ -141,6 +141,31 @@ import Testing
         #expect(try run("rest", "--config", path("missing.ini")).code == 1)
     }
 
+    /// What it prints opens the door of which the file knows the hash alone.
+    @Test func aCodeIsHashedFromStandardInput() throws {
+        func hash(_ input: String) throws -> (Int32, String) {
+            let process = Process()
+            process.executableURL = Self.program
+            process.arguments = ["hash-code"]
+            let (keyed, output) = (Pipe(), Pipe())
+            process.standardInput = keyed
+            process.standardOutput = output
+            process.standardError = Pipe()
+            try process.run()
+            keyed.fileHandleForWriting.write(Data(input.utf8))
+            try keyed.fileHandleForWriting.close()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return (process.terminationStatus, text)
+        }
+        let (code, text) = try hash("471100\n")
+        #expect(code == 0 && text.hasPrefix("pbkdf2-sha256$6$") && !text.contains("471100"))
+        #expect(try hash("471100\n").1 != text, "salted")
+        let file = try write("hash.ini", settings + "[door back]\nrelay = sim:b\ncode-hash = post:\(text)")
+        #expect(try run("check", file) == Outcome(code: 0, output: "", error: ""))
+        for input in ["", "secret\n", "12345678901234567\n"] { #expect(try hash(input).0 == 1) }
+    }
+
     @Test func probeWritesAFileToStartFrom() throws {
         let outcome = try run("probe")
         #expect(outcome.code == 0)

@@ -76,7 +76,7 @@ import Testing
         #expect(bell.hold == .open(door: "front"))
         #expect(bell.whileRinging == .answer)
         #expect(bell.whileTalking == .hangUp)
-        let more = try #require(configuration.buttons.last)
+        let more = try #require(configuration.buttons.dropFirst().first)
         #expect(more.line == .chip("pinctrl-bcm2711", offset: 17))
         #expect(more.press == .dial(DialTarget(.uri("sip:200@pbx.example.org"), via: "cabin")))
         #expect(more.whileTalking == .volume(-5))
@@ -91,12 +91,12 @@ import Testing
 
         let door = try #require(configuration.door(named: "front"))
         #expect(
-            door.codes == [DoorCode(name: "cleaner", digits: Secret("4711")), DoorCode(digits: Secret("0815#"))])
+            door.codes == [DoorCode(name: "cleaner", .plain(Secret("4711"))), DoorCode(.plain(Secret("0815#")))])
         #expect(door.active == .low)
         let family = try #require(configuration.group(named: "family"))
         #expect(family.targets[1] == DialTarget(.uri("sip:2,00@pbx.example.org"), via: "house"))
         #expect(family.order == .parallel)
-        #expect(configuration.call.maxDuration == .zero)
+        #expect(configuration.call.maxDuration == .seconds(600))
         #expect(configuration.call.secondCall == .wait)
         #expect(configuration.provisioning.every == .seconds(86_400))
         #expect(configuration.log.level == .debug && configuration.log.sip)

@@ -174,6 +174,26 @@ private let faults: [(String, [String])] = [
         "[door a]\nrelay = A\non-forced = ring, dal x",
         ["3: [door a] on-forced: unknown action \"dal x\"; did you mean dial?"]
     ),
+    // Codes.
+    ("[door a]\nrelay = A\n[code c]\ndoor = a", ["3: [code c]: digits or hash is needed here"]),
+    ("[door a]\nrelay = A\n[code c]\ndoor = b\ndigits = 1234", ["4: [code c] door: no door is named \"b\""]),
+    (
+        "[door a]\nrelay = A\n[code c]\ndoor = a\ndigits = 12x4",
+        ["5: [code c] digits: expected 1 to 16 of the digits 0-9, *, #, A-D"]
+    ),
+    (
+        "[door a]\nrelay = A\n[code c]\ndoor = a\ndigits = 1234\nwhen = not nigh\n"
+            + "[schedule night]\ntimes = 00:00-06:00",
+        ["6: [code c] when: no schedule is named \"nigh\"; did you mean night?"]
+    ),
+    (
+        "[door a]\nrelay = A\ncode-hash = x:1234",
+        ["3: [door a] code-hash: code 1: expected what portero hash-code prints, optionally NAME:HASH"]
+    ),
+    (
+        "[button a]\nline = A\npress = key 12",
+        ["3: [button a] press: expected key and one of the digits 0-9, *, #, A-D, found \"key 12\""]
+    ),
     // Accounts.
     (
         "[account a]\nuri = frontdoor@pbx",

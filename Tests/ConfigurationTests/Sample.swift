@@ -91,6 +91,8 @@ let sample = #"""
     hold-time = 3s
     while-ringing = answer
     while-talking = hangup
+    quiet = night
+    dials-per-minute = 3
     stuck-after = 30s
 
     [button more]
@@ -131,6 +133,9 @@ let sample = #"""
     opener-time = 2s
     interlock = back
     code = cleaner:4711, 0815#
+    code-hash = post:pbkdf2-sha256$4$2$0011223344556677$\#(String(repeating: "0a", count: 32))
+    keypad = yes
+    hang-up = closed
     code-from = sip:100@pbx.example.org
     exit-button = REX1
     exit-active = high
@@ -150,21 +155,50 @@ let sample = #"""
     [door back]
     relay = sim:back
 
+    [code cleaner]
+    door = back
+    digits = 112233#
+    when = not night
+    until = 2027-01-31 12:00
+    uses = 3
+    from = sip:100@pbx.example.org
+    account = house
+
+    [code guest]
+    door = back
+    hash = pbkdf2-sha256$16$4096$00112233445566778899$\#(String(repeating: "f0", count: 32))
+
+    [schedule night]
+    times = Mo-Fr 22:00-06:00, Fr-Mo 00:00-24:00, Su 12:00-13:00, holidays 00:00-12:00, 03:00-04:00
+    holidays = 12-25, 2027-03-26
+
+    [button key]
+    line = sim:key
+    press = "key #"
+
     [contact kitchen]
     uri = sip:100@pbx.example.org
     account = house
 
     [group family]
-    targets = kitchen, <sip:2,00@pbx.example.org> via house, night
+    targets = kitchen, <sip:2,00@pbx.example.org> via house, nightwatch
     order = parallel
     ring-for = 20s
     rounds = 2
+    on-busy = stop
+    on-declined = stop
+    on-unreachable = stop
+    last-resort = sip:400@pbx.example.org via house
+    when = not night
+    otherwise = nightwatch
 
-    [group night]
+    [group nightwatch]
     targets = sip:300@pbx.example.org
 
     [call]
-    max-duration = 0
+    max-duration = 10min
+    warn-before = 10s
+    prolong = *
     ring-for = 30s
     dial-timeout = 20s
     ring-timeout-code = 486

@@ -119,6 +119,159 @@ import UserAgent
     }
 }
 
+@Suite struct CallPlanTests {
+    @Test(arguments: [
+        ("busy", AfterFailure.next, ["dial c2 sip:200@other.example other"]), ("busy", .stop, ["tone busy"]),
+        ("declined", .next, ["dial c2 sip:200@other.example other"]), ("declined", .stop, ["tone busy"]),
+        ("unreachable", .next, ["dial c2 sip:200@other.example other"]), ("unreachable", .stop, ["tone congestion"]),
+    ])
+    func nextOrStop(cause: String, policy: AfterFailure, expected: [String]) {
+        var station = Station {
+            if cause == "busy" { $0.groups[0].onBusy = policy }
+            if cause == "declined" { $0.groups[0].onDeclined = policy }
+            if cause == "unreachable" { $0.groups[0].onUnreachable = policy }
+        }
+        station.press()
+        _ = station.said()
+        station.status(CallKey(1), .ended, cause: cause)
+        #expect(station.said() == expected)
+    }
+
+    @Test func inParallelStopEndsTheOthersToo() {
+        var station = Station {
+            $0.groups[0].order = .parallel
+            $0.groups[0].onDeclined = .stop
+            $0.groups[0].rounds = 2
+        }
+        station.press()
+        _ = station.said()
+        station.status(CallKey(2), .ended, cause: "declined")
+        #expect(station.said() == ["hangup c1 normal", "tone busy"])
+        station.status(CallKey(1), .ended, cause: "cancelled")
+        station.pass(.seconds(60))
+        #expect(station.said() == ["tone none"])
+    }
+
+    @Test func theLastResortComesAfterAllRoundsOnce() {
+        var station = Station {
+            $0.groups[0].rounds = 2
+            $0.groups[0].lastResort = DialTarget(.uri("sip:guard@pbx.example"))
+        }
+        station.press()
+        for call in 1...5 { station.status(CallKey(call), .ended, cause: "no-answer") }
+        #expect(station.said().suffix(2) == ["dial c5 sip:guard@pbx.example house", "tone busy"])
+    }
+
+    /// A stage of a stage keeps its own time: first the kitchen for 25 s, then upstairs together for 7 s.
+    @Test func aGroupInAGroupIsAStageWithItsOwnTime() throws {
+        var configuration = Station.configuration
+        var upstairs = GroupSettings(
+            name: "upstairs", targets: [DialTarget(.name("attic")), DialTarget(.uri("sip:3@pbx.example"))])
+        upstairs.order = .parallel
+        upstairs.ringFor = .seconds(7)
+        configuration.groups.append(upstairs)
+        configuration.groups[0].targets = [DialTarget(.name("kitchen")), DialTarget(.name("upstairs"))]
+        let plan = try DialPlan(DialTarget(.name("family")), in: configuration)
+        #expect(plan.stages.map(\.ringFor) == [.seconds(25), .seconds(7)])
+        #expect(plan.stages.map(\.legs.count) == [1, 2])
+    }
+
+    static let noon = LocalTime(date: LocalDate(year: 2026, month: 11, day: 30), weekday: 0, minute: 720)
+    static let night = LocalTime(date: LocalDate(year: 2026, month: 11, day: 30), weekday: 0, minute: 1380)
+
+    static func nights(_ configuration: inout Configuration) {
+        var schedule = ScheduleSettings(name: "night")
+        schedule.times = [ScheduleTimes("22:00-06:00")].compactMap { $0 }
+        configuration.schedules = [schedule]
+    }
+
+    @Test func bySchedule() {
+        var station = Station {
+            Self.nights(&$0)
+            $0.groups[0].when = ScheduleCondition("night", isInverted: true)
+            $0.groups[0].otherwise = DialTarget(.uri("sip:guard@pbx.example"))
+        }
+        for (time, uri) in [(Self.noon, "sip:100@pbx.example"), (Self.night, "sip:guard@pbx.example")] {
+            station.handle(.clock(time))
+            station.press()
+            #expect(station.said().first?.contains(uri) == true)
+            _ = station.ask(.hangUp(nil))
+            station.pass(.seconds(60))
+            _ = station.said()
+        }
+        var closed = Station {
+            Self.nights(&$0)
+            $0.groups[0].when = ScheduleCondition("night")
+        }
+        #expect(
+            closed.ask(.dial(target: DialTarget(.name("family")), headers: []))
+                == "group family is not called at this time")
+    }
+
+    func refusals(_ station: Station) -> [String?] {
+        station.out.compactMap { output -> String?? in
+            guard case .event(.button(_, .press, let refused)) = output else { return nil }
+            return .some(refused)
+        }
+    }
+
+    /// At night the bell stays silent, yet whoever follows the events knows that somebody was there (R49).
+    @Test func aQuietPressRaisesItsEventAndATone() {
+        var station = Station {
+            Self.nights(&$0)
+            $0.buttons[0].quiet = ScheduleCondition("night")
+        }
+        station.handle(.clock(Self.night))
+        station.press()
+        #expect(refusals(station) == ["quiet"])
+        #expect(station.said() == ["tone busy"])
+        station.pass(.seconds(10))
+        station.handle(.clock(Self.noon))
+        station.out = []
+        station.press()
+        #expect(refusals(station) == [nil])
+        #expect(station.said() == ["dial c1 sip:100@pbx.example house"])
+    }
+
+    @Test func moreDialsThanTheLimitAreRefused() {
+        var station = Station { $0.buttons[0].dialsPerMinute = 2 }
+        for _ in 0..<3 {
+            station.press()
+            _ = station.ask(.hangUp(nil))
+            station.pass(.seconds(6))
+        }
+        #expect(refusals(station) == [nil, nil, "too-many"])
+        station.pass(.seconds(60))
+        station.out = []
+        station.press()
+        #expect(refusals(station) == [nil])
+    }
+
+    @Test func aToneWarnsAndADigitProlongs() {
+        var station = Station {
+            $0.call.warnBefore = .seconds(10)
+            $0.call.prolong = UInt8(ascii: "*")
+        }
+        station.press()
+        station.status(CallKey(1), .talking)
+        _ = station.said()
+        station.key("*", in: CallKey(1))
+        station.pass(.seconds(5))
+        #expect(station.said() == ["keep"], "before the warning it is a digit like any other")
+        station.pass(.seconds(284))
+        #expect(station.said() == [])
+        station.pass(.seconds(1))
+        #expect(station.said() == ["tone warning"])
+        station.pass(.seconds(5))
+        station.key("*", in: CallKey(1))
+        _ = station.said()
+        station.pass(.seconds(290))
+        #expect(station.said() == ["tone warning"])
+        station.pass(.seconds(10))
+        #expect(station.said() == ["tone none", "hangup c1 tooLong"])
+    }
+}
+
 @Suite struct IncomingTests {
     @Test func itRingsAndTheCallerGetsTheCodeAfterRingFor() {
         var station = Station()

@@ -1,4 +1,5 @@
 import Configuration
+import Hashing
 import Intercom
 import Primitives
 import Testing
@@ -116,71 +117,187 @@ import UserAgent
     }
 }
 
-@Suite struct LockOutTests {
-    @Test func twentyInAnHourLockWhoeverTheyComeFrom() {
-        var lockOut = LockOut()
-        for number in 0..<19 { #expect(lockOut.wrongCode(of: "\(number)", at: .zero + .seconds(number)) == nil) }
-        #expect(lockOut.wrongCode(of: "x", at: .zero + .seconds(20)) == .seconds(900))
+@Suite struct CodeBoundTests {
+    static let monday = LocalTime(date: LocalDate(year: 2026, month: 11, day: 30), weekday: 0, minute: 600)
+
+    func station(uses: [String: Int] = [:], _ change: (inout CodeSettings) -> Void) -> Station {
+        var code = CodeSettings(name: "cleaner", door: "front")
+        code.digits = Secret("7777")
+        change(&code)
+        var office = ScheduleSettings(name: "office")
+        office.times = [ScheduleTimes("Mo-Fr 08:00-18:00")].compactMap { $0 }
+        return Station(
+            {
+                $0.doors[0].codes = []
+                $0.codes = [code]
+                $0.schedules = [office]
+            }, uses: uses)
     }
 
-    @Test func theTimeDoublesUpToFourHours() {
-        var lockOut = LockOut()
-        var now = Instant.zero
-        var times: [Duration] = []
-        for _ in 0..<6 {
-            for _ in 0..<5 { if let time = lockOut.wrongCode(of: "a", at: now) { times.append(time) } }
-            now += .seconds(5 * 3600)
+    /// What a caller who keys the code gets to see.
+    func key(_ station: inout Station, _ digits: String = "7777") -> [String] {
+        let call = station.incoming(.automatic(after: .zero))
+        station.status(call, .talking)
+        _ = station.said()
+        station.key(digits, in: call)
+        let said = station.said()
+        station.status(call, .ended, cause: "normal")
+        station.pass(.seconds(30))
+        _ = station.said()
+        return said
+    }
+
+    @Test func aCodeOpensWithinItsTimesAlone() {
+        var station = station { $0.when = ScheduleCondition("office") }
+        #expect(key(&station) == ["keep"], "nobody knows the time")
+        station.handle(.clock(Self.monday))
+        #expect(key(&station) == ["relay front on"])
+        var night = Self.monday
+        night.minute = 1380
+        station.handle(.clock(night))
+        #expect(key(&station) == ["keep"])
+    }
+
+    @Test func anExpiredCodeIsWrong() {
+        var station = station { $0.until = Expiry("2026-11-30 10:01") }
+        #expect(key(&station) == ["keep"], "nobody knows the time")
+        station.handle(.clock(Self.monday))
+        #expect(key(&station) == ["relay front on"])
+        var later = Self.monday
+        later.minute += 1
+        station.handle(.clock(later))
+        #expect(key(&station) == ["keep"])
+    }
+
+    /// The count is kept before the door opens, and goes on after a restart.
+    @Test func aCodeIsUsedUp() {
+        var first = station { $0.uses = 2 }
+        #expect(key(&first) == ["uses cleaner 1", "relay front on"])
+        var second = station(uses: ["cleaner": 1]) { $0.uses = 2 }
+        #expect(second.intercom.codeStatuses.first?.usesLeft == 1)
+        #expect(key(&second) == ["uses cleaner 2", "relay front on"])
+        #expect(key(&second) == ["keep"])
+        #expect(second.intercom.codeStatuses.first?.usesLeft == 0)
+    }
+
+    @Test func aCodeOfAnotherAccountOrCallerOpensNothing() throws {
+        var account = station { $0.account = "other" }
+        #expect(key(&account) == [])
+        let pattern = try #require(CallerPattern("sip:2*@pbx.example"))
+        var caller = station { $0.from = .callers([pattern]) }
+        #expect(key(&caller) == [])
+        var own = station { $0.account = "house" }
+        #expect(key(&own) == ["relay front on"])
+    }
+
+    @Test func aHashedCodeOpensAndNoOtherDoes() throws {
+        let hash = try #require(CodeHash(hashing: "7777", salt: Array(0..<16), iterations: 10, .nettle))
+        #expect(CodeHash(hash.description) == hash)
+        #expect(!hash.description.contains("7777"))
+        var station = station {
+            $0.digits = nil
+            $0.hash = hash
         }
-        #expect(times == [900, 1800, 3600, 7200, 14400, 14400].map { .seconds($0) })
+        #expect(key(&station, "7778") == ["keep"])
+        #expect(key(&station) == ["relay front on"])
     }
 
-    @Test func aDayWithoutAWrongCodeIsForgiven() {
-        var lockOut = LockOut()
-        for _ in 0..<5 { _ = lockOut.wrongCode(of: "a", at: .zero) }
-        // Over a restart in between, too.
-        let noon = Instant.zero + .seconds(12 * 3600)
-        let record = lockOut.record(at: noon, wall: UTCTime(milliseconds: 0))
-        var restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 0))
-        for hours in [6, 13] as [Int64] {
-            var later = hours == 6 ? lockOut : restored
-            let time = (hours == 6 ? noon : .zero) + .seconds(hours * 3600)
-            let times = (0..<5).compactMap { _ in later.wrongCode(of: "a", at: time) }
-            #expect(times == [hours == 6 ? .seconds(1800) : .seconds(900)])
+    /// RFC 7914 section 11: PBKDF2-HMAC-SHA-256 (P="passwd", S="salt", c=1), and a known one of 4096 rounds.
+    @Test func theHashIsPBKDF2() {
+        let one = Hashes.nettle.pbkdf2SHA256(Array("passwd".utf8), salt: Array("salt".utf8), iterations: 1)
+        #expect(hexadecimal(one) == "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc")
+        let many = Hashes.nettle.pbkdf2SHA256(Array("password".utf8), salt: Array("salt".utf8), iterations: 4096)
+        #expect(hexadecimal(many) == "c5e478d59288c841aa530db6845c4c8d962893a001ce4e11a4963873aa98134a")
+    }
+
+    /// A code that does not count now is as long, and as wrong, as any other: nobody learns that there is one.
+    @Test func whatDoesNotCountNowIsWrongLikeAnyOther() {
+        for digits in ["7777", "1234"] {
+            var station = station { $0.when = ScheduleCondition("office") }
+            #expect(key(&station, digits) == ["keep"])
         }
-        restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 3_600_000))
-        #expect((0..<5).compactMap { _ in restored.wrongCode(of: "a", at: .zero) } == [.seconds(1800)])
+    }
+}
+
+@Suite struct HangUpAfterOpeningTests {
+    func opened(_ hangUp: HangUpAfterOpening, sensor: Bool = false) -> (Station, CallKey) {
+        var station = Station {
+            $0.doors[0].hangUp = hangUp
+            if sensor { $0.doors[0].sensor = .simulated("contact") }
+        }
+        station.handle(.opened(.sensor(door: "front"), high: false))
+        let call = station.incoming(.automatic(after: .zero))
+        station.status(call, .talking)
+        station.key("4711", in: call)
+        _ = station.said()
+        return (station, call)
     }
 
-    /// A file that was damaged, or made to trip us.
-    @Test(arguments: [Int64.min, -1, 0, 1, .max], [Int64.min, -1, 0, 1, .max])
-    func anyRecordCanBeRead(saved: Int64, remaining: Int64) {
-        for age in [Int64.min, 0, .max] {
-            let record = LockOut.Record(
-                savedAt: UTCTime(milliseconds: saved), remaining: remaining, times: Int(truncatingIfNeeded: remaining),
-                attempts: [LockOut.Record.Attempt(caller: "a", age: age)])
-            for wall in [Int64.min, 0, .max] {
-                var lockOut = LockOut(record, at: .zero, wall: UTCTime(milliseconds: wall))
-                _ = lockOut.wrongCode(of: "a", at: .zero)
-                _ = lockOut.record(at: .zero, wall: UTCTime(milliseconds: wall))
+    @Test func neverOrTwoSecondsAfterOrOnceTheRelayIsAtRest() {
+        for (hangUp, seconds) in [(HangUpAfterOpening.never, nil), (.opened, 2), (.closed, 5)] {
+            var (station, call) = opened(hangUp)
+            var ended: Int?
+            for second in 1...20 where ended == nil {
+                station.pass(.seconds(1))
+                if station.said().contains("hangup \(call) normal") { ended = second }
+            }
+            #expect(ended == seconds, "\(hangUp)")
+        }
+    }
+
+    @Test func onceTheDoorIsShutAgain() {
+        var (station, call) = opened(.closed, sensor: true)
+        station.pass(.seconds(1))
+        station.handle(.level(.sensor(door: "front"), high: true, at: station.now))
+        station.pass(.seconds(30))
+        #expect(!station.said().contains("hangup \(call) normal"))
+        station.handle(.level(.sensor(door: "front"), high: false, at: station.now))
+        station.pass(.milliseconds(20))
+        #expect(station.said() == ["hangup \(call) normal"])
+    }
+}
+
+@Suite struct KeypadTests {
+    func station(keypad: Bool = true) -> Station {
+        Station {
+            $0.doors[0].keypad = keypad
+            $0.buttons += "1470#".map { digit in
+                var button = ButtonSettings(name: "key\(digit)", line: .simulated("key\(digit)"))
+                button.press = .key(digit.asciiValue ?? 0)
+                return button
             }
         }
     }
 
-    @Test(arguments: [(0, true), (800_000, true), (900_000, false), (-5_000_000, true)])
-    func aRestartDoesNotShortenIt(passed: Int64, locked: Bool) {
-        var lockOut = LockOut()
-        for _ in 0..<5 { _ = lockOut.wrongCode(of: "a", at: .zero) }
-        let record = lockOut.record(at: .zero, wall: UTCTime(milliseconds: 10_000_000))
-        let restored = LockOut(record, at: .zero, wall: UTCTime(milliseconds: 10_000_000 + passed))
-        #expect(restored.isLocked(at: .zero) == locked)
+    func type(_ digits: String, _ station: inout Station) {
+        for digit in digits { station.press("key\(digit)") }
     }
 
-    @Test func countsGoOnAfterARestart() {
-        var lockOut = LockOut()
-        for _ in 0..<4 { _ = lockOut.wrongCode(of: "a", at: .zero) }
-        var restored = LockOut(
-            lockOut.record(at: .zero, wall: UTCTime(milliseconds: 0)), at: .zero + .seconds(77),
-            wall: UTCTime(milliseconds: 60_000))
-        #expect(restored.wrongCode(of: "a", at: .zero + .seconds(80)) == .seconds(900))
+    @Test func itsButtonsFormACode() {
+        var station = station()
+        type("4711", &station)
+        #expect(station.said() == ["relay front on"])
+        var other = self.station(keypad: false)
+        type("4711", &other)
+        #expect(other.said() == [])
+    }
+
+    @Test func fiveWrongOnesLockIt() {
+        var station = station()
+        for _ in 0..<5 { type("1111#", &station) }
+        #expect(station.said().last == "keep")
+        type("4711", &station)
+        #expect(!station.said().contains("relay front on"))
+        station.pass(.seconds(901))
+        type("4711", &station)
+        #expect(station.said().contains("relay front on"))
+    }
+
+    @Test func aPauseBeginsAnew() {
+        var station = station()
+        type("47", &station)
+        station.pass(.seconds(5))
+        type("4711", &station)
+        #expect(station.said() == ["keep", "relay front on"])
     }
 }

@@ -1,4 +1,5 @@
 import Configuration
+import Hashing
 import Intercom
 import Primitives
 import Testing
@@ -12,7 +13,7 @@ import UserAgent
 
     /// A line starts dark, so a light that is lit from the beginning has to be told.
     @Test func isTold() {
-        var intercom = Intercom(Station.configuration, numbering: CallNumbering(), at: .zero)
+        var intercom = Intercom(Station.configuration, numbering: CallNumbering(), hashes: .nettle, at: .zero)
         var out: [IntercomOutput] = []
         intercom.handle(.deadlineReached, at: .zero, &out)
         #expect(lit(out) == [true], "unregistered: the first half of a blink")

@@ -1,4 +1,5 @@
 import Configuration
+import Hashing
 import Intercom
 import Primitives
 import SIP
@@ -12,10 +13,13 @@ struct Station {
     var out: [IntercomOutput] = []
     let numbering = CallNumbering()
 
-    init(_ change: (inout Configuration) -> Void = { _ in }, lockOut: LockOut = LockOut()) {
+    init(
+        _ change: (inout Configuration) -> Void = { _ in }, lockOut: LockOut = LockOut(), uses: [String: Int] = [:]
+    ) {
         var configuration = Station.configuration
         change(&configuration)
-        intercom = Intercom(configuration, numbering: numbering, lockOut: lockOut, at: .zero)
+        intercom = Intercom(
+            configuration, numbering: numbering, hashes: .nettle, lockOut: lockOut, uses: uses, at: .zero)
         for account in configuration.accounts { register(account.name) }
         out = []
     }
@@ -36,7 +40,7 @@ struct Station {
         ]
         configuration.leds = [led]
         var front = DoorSettings(name: "front", relay: .simulated("relay"))
-        front.codes = [DoorCode(digits: Secret("4711")), DoorCode(name: "post", digits: Secret("081500"))]
+        front.codes = [DoorCode(.plain(Secret("4711"))), DoorCode(name: "post", .plain(Secret("081500")))]
         configuration.doors = [front]
         configuration.contacts = [
             ContactSettings(name: "kitchen", uri: "sip:100@pbx.example"),
@@ -138,6 +142,8 @@ struct Station {
             case .volume(let step): "volume \(step)"
             case .fault(let what, let message): "\(what): \(message ?? "cleared")"
             case .keep: "keep"
+            case .keepUses(let uses):
+                "uses \(uses.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))"
             case .event(.lockedOut(let time)): "locked \(time)"
             case .event(.codesCount): "codes count"
             case .event: nil

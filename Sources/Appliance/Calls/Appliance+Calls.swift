@@ -33,6 +33,7 @@ extension Appliance {
         case .fault(let what, let message?): raise(what, message)
         case .fault(let what, nil): clear(what)
         case .keep(let lockOut): keep(lockOut)
+        case .keepUses(let uses): save(.codeUses, CodeUsesDocument.write(uses))
         case .event(let event): happened(event)
         case .note(let note):
             let level: LogLevel =
@@ -52,8 +53,10 @@ extension Appliance {
 
     private func happened(_ event: IntercomEvent) {
         switch event {
-        case .button(let name, let action):
-            publish("button", ["name": .string(name), "action": .string(action.rawValue)])
+        case .button(let name, let action, let refusal):
+            publish(
+                "button",
+                ["name": .string(name), "action": .string(action.rawValue), "refused": refusal.map { .string($0) }])
         case .light(let name, let state):
             publish("led", ["name": .string(name), "state": .string(state?.rawValue ?? "off")])
         case .door(let name, let state, let relay, let who):

@@ -73,6 +73,7 @@ extension Appliance {
         case "congestion": engine.play(.congestion)
         case "ended": engine.play(.callEnded)
         case "waiting": engine.play(.callWaiting)
+        case "warning": engine.play(.autoAnswer)
         default: engine.stopTone()
         }
     }

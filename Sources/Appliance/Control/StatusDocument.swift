@@ -40,6 +40,16 @@ extension Appliance {
                         "tamper": door.tamper.map { .bool($0) },
                     ])
                 }),
+            "clock": clockDocument,
+            "schedules": .array(
+                intercom.scheduleStatuses.map { .members(["name": .string($0.name), "holds": .bool($0.holds)]) }),
+            "codes": .array(
+                intercom.codeStatuses.map { code in
+                    .members([
+                        "name": .string(code.name), "door": .string(code.door),
+                        "uses-left": code.usesLeft.map { .integer($0) },
+                    ])
+                }),
             "audio": audioDocument,
             "faults": .array(
                 faults.faults.map { fault in

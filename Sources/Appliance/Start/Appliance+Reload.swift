@@ -57,6 +57,7 @@ extension Appliance {
         configuration = new
         if old.log != new.log { applyLog() }
         take(.intercom(.configure(new)))
+        tellTime()
         panel?.open(new)
         if old.audio != new.audio || old.ringer != new.ringer || old.device.tones != new.device.tones { applySound() }
         ports.range = new.network.rtpPorts

@@ -27,6 +27,7 @@ package struct StateFolder: Sendable {
         case identity = "identity.json"
         case lockOut = "lock-out.json"
         case lastTime = "last-time"
+        case codeUses = "code-uses.json"
     }
 
     /// The content of a file; nil if it is not there.
