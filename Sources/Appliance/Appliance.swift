@@ -41,7 +41,11 @@ package final class Appliance {
     var source: ConfigurationSource
     var configuration: Configuration
     var configurationState: ConfigurationState
-    let state: StateFolder
+    var state: StateFolder
+    /// What is not on the disk yet.
+    var unsaved: [StateFolder.File: [UInt8]] = [:]
+    /// Tries again to save it.
+    var saveTimer: LoopTimer?
     var identity: Identity
     var faults = FaultBoard()
     let startedAt: Instant
@@ -153,7 +157,6 @@ package final class Appliance {
         engine.handler = { [weak self] in self?.media($0) }
         try openEdges()
         for (account, text) in translation.problems { raise("account \(account)", text) }
-        if let problem = self.state.problem { raise("state-directory", "nothing is kept over a restart: \(problem)") }
         if let time = intercom.lockedOut(at: loop.now) { raiseLockOut(time) }
         saveIdentity()
     }
@@ -163,6 +166,7 @@ package final class Appliance {
         mediaTimer = try loop.timer { [weak self] in self?.watchMedia() }
         minuteTimer = try loop.timer { [weak self] in self?.tellTime() }
         tellTime()
+        saveTimer = try loop.timer { [weak self] in self?.saveAgain() }
         panel?.open(configuration)
         try openSockets()
         resolver.serversChanged = { [weak self] in self?.take(.agent(.resolverChanged)) }

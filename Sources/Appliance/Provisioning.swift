@@ -55,23 +55,23 @@ final class Provisioning {
                     on: appliance.loop, helper: appliance.helper, userAgent: Version.product)
             }
         } catch {
-            return answered(.failed("\(error)"))
+            return answered(.failed("\(error)"), url)
         }
         isAsking = true
         var request = HTTPClient.Request(url: url.replacing("{mac}", with: hardwareAddress() ?? "000000000000"))
         request.authorities = settings.authorities
-        let known = appliance.source.provisioned
-        request.etag =
-            known == nil ? nil : appliance.state.read(.provisionedTag).map { String(decoding: $0, as: UTF8.self) }
-        client?.get(request) { [weak self] answer in self?.answered(answer) }
+        if let known = appliance.source.provisioned {
+            request.etag = ProvisionedTag.read(appliance.state.read(.provisionedTag), url: request.url, known.octets)
+        }
+        client?.get(request) { [weak self, url = request.url] answer in self?.answered(answer, url) }
     }
 
-    private func answered(_ answer: HTTPClient.Answer) {
+    private func answered(_ answer: HTTPClient.Answer, _ url: String) {
         isAsking = false
         var wait = settings.every
         switch answer {
         case .notModified: appliance.clear(Self.fault)
-        case .document(let octets, let tag): take(octets, tag)
+        case .document(let octets, let tag): take(octets, tag, url)
         case .failed(let why):
             appliance.raise(Self.fault, "\(why); the configuration stays as it is")
             wait = min(wait, Self.retry)
@@ -83,22 +83,38 @@ final class Provisioning {
             deadline: appliance.loop.now + wait + random.duration(in: .nanoseconds(-spread)...(.nanoseconds(spread))))
     }
 
-    private func take(_ octets: [UInt8], _ tag: String?) {
-        if octets == appliance.source.provisioned?.octets { return appliance.clear(Self.fault) }
-        var source = appliance.source
-        let name = appliance.state.path + "/" + StateFolder.File.provisioned.rawValue
-        source.provisioned = ConfigurationFile(name: name, octets: octets, isProvisioned: true)
-        guard case .done = appliance.takeOver(source, as: .provisioned) else {
-            return appliance.raise(Self.fault, "the file has faults; the configuration stays as it is")
+    private func take(_ octets: [UInt8], _ tag: String?, _ url: String) {
+        // No file at all looks like this on a server whose disk was full; who wants none leaves a comment in it.
+        guard !octets.isEmpty else {
+            return appliance.raise(Self.fault, "the file is empty; the configuration stays as it is")
         }
-        appliance.save(.provisioned, octets)
-        if let tag { appliance.save(.provisionedTag, Array(tag.utf8)) } else { appliance.state.remove(.provisionedTag) }
+        if octets != appliance.source.provisioned?.octets {
+            var source = appliance.source
+            source.provisioned = appliance.state.provisioned(octets)
+            guard case .done = appliance.takeOver(source, as: .provisioned) else {
+                return appliance.raise(Self.fault, "the file has faults; the configuration stays as it is")
+            }
+            appliance.save(.provisioned, octets)
+        }
+        if let tag {
+            appliance.save(.provisionedTag, ProvisionedTag.write(tag, url: url, octets))
+        } else {
+            appliance.forget(.provisionedTag)
+        }
         appliance.clear(Self.fault)
     }
 
-    /// The first network card's address, twelve hexadecimal digits; nil where there is none.
+    /// What was fetched before the start and does not fit the operator's file any more.
+    func leftOut(_ why: String) {
+        appliance.raise(Self.fault, "what was fetched before is left out: \(why)")
+    }
+
+    /// The first network card's address, twelve hexadecimal digits, else that of the first bridge or the like, which
+    /// may be another one after each start; nil where there is none.
     private func hardwareAddress() -> String? {
-        for name in FolderListing.names(in: "/sys/class/net") where name != "lo" {
+        let names = FolderListing.names(in: "/sys/class/net").filter { $0 != "lo" }
+        let cards = names.filter { access("/sys/class/net/\($0)/device", F_OK) == 0 }
+        for name in cards + names {
             guard let text = try? SmallFile.read("/sys/class/net/\(name)/address", limit: 64) else { continue }
             let digits = text.filter { $0.hexValue != nil }
             if digits.count == 12, digits.contains(where: { $0 != 0x30 }) {

@@ -1,4 +1,3 @@
-internal import Configuration
 internal import EventLoop
 internal import GPIO
 
@@ -7,12 +6,9 @@ internal import GPIO
 package enum Rest {
     /// - Returns: what could not be done, a line each.
     package static func outputs(configurationPath path: String) -> [String] {
-        let source = ConfigurationSource(path: path)
         // The file may have been broken since the start; what ran is the last good one then.
-        let reading = (try? source.load()).map { Configuration.read(files: $0) }
-        guard let configuration = reading?.configuration ?? Appliance.lastGood(beside: source) else {
-            return reading?.faults.map(\.description) ?? ["\(path): cannot be read"]
-        }
+        let choice = StartChoice(path: path)
+        guard let configuration = choice.configuration else { return choice.faults }
         var problems: [String] = []
         do throws(SystemError) {
             let lines = try Lines(on: EventLoop())

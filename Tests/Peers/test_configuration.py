@@ -137,10 +137,24 @@ class Reload(DoorTest):
         door.do("reload")
         door.wait_event("configuration", state="refused")
         self.assertEqual(door.account("more")["state"], "registered")
+        served.update(text="", tag='"3"')
+        asked = len(served["asked"])
+        door.do("reload")
+        wait_until(lambda: len(served["asked"]) > asked and "empty" in door.run("status").stdout, 15, "the empty file to be told of")
+        self.assertEqual(door.account("more")["state"], "registered", "an empty file takes nothing away")
         door.stop()
         served["status"] = 500
         door.start()
         door.wait_registered("house", "more")
+        # Another URL: the tag of the former counts for nothing; without one nothing is provisioned.
+        served.update(text=account("other", "other", self.pbx), tag='"1"', status=200)
+        door.write(self.whole(text.replace("{mac}", "another")))
+        door.do("reload")
+        door.wait_registered("other")
+        door.write(self.whole(self.house()))
+        door.do("reload")
+        self.assertEqual([one["name"] for one in door.status()["accounts"]], ["house"])
+        self.assertEqual(door.status()["device"]["configuration"]["state"], "current")
 
 
 class Unix(http.client.HTTPConnection):

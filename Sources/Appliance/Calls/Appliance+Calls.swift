@@ -143,21 +143,4 @@ extension Appliance {
         let document = LockOutDocument.write(lockOut.record(at: loop.now, wall: loop.wallClock))
         save(.lockOut, document)
     }
-
-    /// Writes a file of the state folder on the helper thread.
-    func save(_ file: StateFolder.File, _ octets: [UInt8]) {
-        let state = state
-        guard state.problem == nil else { return }
-        helper.run {
-            do throws(SystemError) {
-                try state.replace(file, octets)
-                return SystemError?.none
-            } catch {
-                return error
-            }
-        } then: { [weak self] problem in
-            guard let self else { return }
-            if let problem { raise("state-directory", "\(problem)") } else { clear("state-directory") }
-        }
-    }
 }

@@ -27,13 +27,24 @@ extension Appliance {
         let reading = Configuration.read(files: files)
         for warning in reading.warnings { journal.log(.config, .warning, "\(warning.warningDescription)") }
         guard let new = reading.configuration else { return refuse(reading.faults.map(\.description)) }
+        if source.provisioned != nil, new.provisioning.url == nil {
+            // What came from afar goes with its URL, as at a start.
+            var alone = source
+            alone.provisioned = nil
+            return takeOver(alone, as: .current)
+        }
         let difference = Configuration.difference(from: configuration, to: new)
         let driven = difference.polarityChanges.map { "\($0): a new polarity of an output in use needs a restart" }
         if !driven.isEmpty { return refuse(driven) }
+        if self.source.provisioned != nil, source.provisioned == nil {
+            forget(.provisioned)
+            forget(.provisionedTag)
+        }
         self.source = source
         configurationState = state
         apply(new, difference)
-        save(.lastGood, Array(new.text.utf8))
+        unsaved[.lastGood] = Array(new.text.utf8)
+        saveAgain()
         clear("configuration")
         publish("configuration", ["state": .string(state.rawValue)])
         journal.log(.config, .notice, "configuration taken over: \(source.path)")

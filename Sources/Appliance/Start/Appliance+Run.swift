@@ -8,29 +8,9 @@ extension Appliance {
     /// - Returns: the exit code; 78 if there is nothing to start from.
     package static func run(configurationPath path: String, socket: String?) -> Int32 {
         Signal.blockAll()
-        var source = ConfigurationSource(path: path)
-        let (faults, configuration) = read(source)
-        var state = ConfigurationState.current
-        var chosen = configuration
-        if let good = configuration {
-            let folder = StateFolder(path: good.device.stateDirectory)
-            // What provisioning brought is one more drop-in, as long as it fits.
-            if good.provisioning.url != nil, let octets = folder.read(.provisioned) {
-                source.provisioned = ConfigurationFile(
-                    name: folder.path + "/" + StateFolder.File.provisioned.rawValue, octets: octets, isProvisioned: true
-                )
-                if let merged = read(source).configuration {
-                    (chosen, state) = (merged, .provisioned)
-                } else {
-                    source.provisioned = nil
-                }
-            }
-        } else {
-            for fault in faults { complain(fault) }
-            chosen = lastGood(beside: source)
-            state = .lastGood
-        }
-        guard let configuration = chosen else {
+        let choice = StartChoice(path: path)
+        if choice.state == .lastGood { for fault in choice.faults { complain(fault) } }
+        guard let configuration = choice.configuration else {
             complain("portero: no configuration to start from")
             return 78
         }
@@ -38,9 +18,14 @@ extension Appliance {
             var options = Options()
             options.socket = socket
             let appliance = try Appliance(
-                loop: EventLoop(), source: source, configuration: configuration, state: state, options: options)
-            if state != .lastGood { appliance.save(.lastGood, Array(configuration.text.utf8)) }
-            if state == .lastGood { appliance.tellLastGood(faults) }
+                loop: EventLoop(), source: choice.source, configuration: configuration, state: choice.state,
+                options: options)
+            if choice.state == .lastGood {
+                appliance.tellLastGood(choice.faults)
+            } else {
+                appliance.save(.lastGood, Array(configuration.text.utf8))
+            }
+            if let why = choice.leftOut { appliance.provisioning?.leftOut(why) }
             return try appliance.run()
         } catch {
             complain("portero: \(error)")
@@ -55,26 +40,6 @@ extension Appliance {
         publish(
             "configuration",
             ["state": .string(configurationState.rawValue), "faults": .array(texts.map { .string($0) })])
-    }
-
-    private static func read(_ source: ConfigurationSource) -> (faults: [String], configuration: Configuration?) {
-        do throws(UnreadableFile) {
-            let reading = Configuration.read(files: try source.load())
-            return (reading.faults.map(\.description), reading.configuration)
-        } catch {
-            return (["\(error)"], nil)
-        }
-    }
-
-    /// The last good configuration, in the state folder that the faulty file still names, else in the default one.
-    static func lastGood(beside source: ConfigurationSource) -> Configuration? {
-        let files = (try? source.load()) ?? []
-        for path in [Configuration.read(files: files).stateDirectory, DeviceSettings().stateDirectory] {
-            guard let octets = StateFolder(path: path).read(.lastGood) else { continue }
-            let file = ConfigurationFile(name: path + "/" + StateFolder.File.lastGood.rawValue, octets: octets)
-            if let configuration = Configuration.read(files: [file]).configuration { return configuration }
-        }
-        return nil
     }
 
     private static func complain(_ line: String) {

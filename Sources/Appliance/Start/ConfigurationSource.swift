@@ -24,11 +24,21 @@ package struct ConfigurationSource: Equatable, Sendable {
     package func load() throws(UnreadableFile) -> [ConfigurationFile] {
         var files = [try Self.read(path)]
         let folder = (path.hasSuffix(".ini") ? String(path.dropLast(4)) : path) + ".d"
-        for name in FolderListing.names(in: folder) where name.hasSuffix(".ini") && !name.hasPrefix(".") {
+        for name in try Self.names(in: folder) where name.hasSuffix(".ini") && !name.hasPrefix(".") {
             files.append(try Self.read(folder + "/" + name))
         }
         if let provisioned { files.append(provisioned) }
         return files
+    }
+
+    /// A folder that is not there has no drop-ins; one that cannot be read may have some that matter.
+    private static func names(in folder: String) throws(UnreadableFile) -> [String] {
+        do throws(SystemError) {
+            return try FolderListing.read(folder)
+        } catch {
+            if error.number == ENOENT { return [] }
+            throw UnreadableFile(path: folder, reason: SystemError.text(error.number))
+        }
     }
 
     private static func read(_ path: String) throws(UnreadableFile) -> ConfigurationFile {
@@ -50,8 +60,11 @@ package struct UnreadableFile: Error, Equatable, CustomStringConvertible {
 /// The names in a folder.
 enum FolderListing {
     /// In name order; none if the folder cannot be read.
-    static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
+    static func names(in folder: String) -> [String] { (try? read(folder)) ?? [] }
+
+    /// In name order.
+    static func read(_ folder: String) throws(SystemError) -> [String] {
+        guard let stream = opendir(folder) else { throw .last(folder, "open") }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {

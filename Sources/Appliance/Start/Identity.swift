@@ -13,7 +13,7 @@ package struct Identity: Equatable, Sendable {
     /// Reads a document of `document`; what is missing or damaged is made anew.
     package init(_ octets: [UInt8]?, _ random: inout Randomness) {
         let document = octets.flatMap { try? JSON.parse($0) }
-        if let known = document?["instance"]?.string, known.hasPrefix("urn:uuid:"), known.utf8.count == 45 {
+        if let known = document?["instance"]?.string, Self.isInstance(known) {
             instance = known
         } else {
             instance = "urn:uuid:" + Self.uuid(&random)
@@ -21,11 +21,22 @@ package struct Identity: Equatable, Sendable {
         }
         if case .object(let members) = document?["contacts"] {
             for member in members {
-                guard let user = member.value.string, !user.isEmpty, user.utf8.allSatisfy({ $0.isLetter || $0.isDigit })
+                guard let user = member.value.string, (1...Self.longestUser).contains(user.utf8.count),
+                    user.utf8.allSatisfy({ $0.isLetter || $0.isDigit })
                 else { continue }
                 contactUsers[member.name] = user
             }
         }
+    }
+
+    /// Octets; those made here have 16.
+    private static let longestUser = 64
+
+    private static func isInstance(_ text: String) -> Bool {
+        let prefix = "urn:uuid:"
+        let digits = text.utf8.dropFirst(prefix.utf8.count)
+        return text.hasPrefix(prefix) && digits.count == 36
+            && digits.allSatisfy { $0.hexValue != nil || $0 == UInt8(ascii: "-") }
     }
 
     /// The random Contact user of an account: at least 64 bits, the same for ever.

@@ -1,3 +1,4 @@
+internal import Configuration
 package import EventLoop
 internal import Glibc
 internal import Primitives
@@ -37,6 +38,11 @@ package struct StateFolder: Sendable {
     package func replace(_ file: File, _ octets: [UInt8]) throws(SystemError) {
         if let problem { throw problem }
         try AtomicFile.replace(path + "/" + file.rawValue, octets, mode: 0o600)
+    }
+
+    /// A provisioned file of this content, by the name that it has here.
+    func provisioned(_ octets: [UInt8]) -> ConfigurationFile {
+        ConfigurationFile(name: path + "/" + File.provisioned.rawValue, octets: octets, isProvisioned: true)
     }
 
     package func remove(_ file: File) { unlink(path + "/" + file.rawValue) }
