@@ -148,9 +148,14 @@ extension ControlRequest {
         switch (parts.count, parts.first) {
         case (1, "calls"):
             var headers: [String] = []
-            for header in body["headers"]?.elements ?? [] {
-                guard let header = header.string else { throw .malformed("headers: expected texts") }
-                headers.append(header)
+            if let list = body["headers"] {
+                guard case .array(let elements) = list else {
+                    throw .malformed("headers: expected a list of texts")
+                }
+                for element in elements {
+                    guard let header = element.string else { throw .malformed("headers: expected a list of texts") }
+                    headers.append(header)
+                }
             }
             self = .dial(target: try body.text("target"), via: try body.optionalText("via"), headers: headers)
         case (3, "calls"):

@@ -10,7 +10,8 @@ package enum DeviceName: Hashable, Sendable, CustomStringConvertible {
     /// A microphone in a silent room, a speaker that nobody hears.
     case silent
 
-    /// Nil for an empty name, `wav:` without a path and `tone:` without a frequency in its range.
+    /// Nil for an empty name, `wav:` without a path, `tone:` without a frequency in its range, and a pipe: ALSA's `file`
+    /// runs what stands after `|` as a command.
     package init?(_ text: some StringProtocol) {
         if text.isEmpty { return nil }
         if text == "silent" {
@@ -23,6 +24,7 @@ package enum DeviceName: Hashable, Sendable, CustomStringConvertible {
             guard let hertz = Int(text.dropFirst(5)), (20...20_000).contains(hertz) else { return nil }
             self = .tone(hertz: hertz)
         } else {
+            if text.utf8.contains(UInt8(ascii: "|")) { return nil }
             self = .alsa(String(text))
         }
     }

@@ -18,7 +18,8 @@ extension Configuration {
             for section in ini.sections { draft.apply(section, &context) }
         }
         draft.checkReferences(&context)
-        draft.checkSense(&context)
+        // What is not read whole cannot be judged whole.
+        if context.faults.isEmpty { draft.checkSense(&context) }
         let faults = context.faults
         return ConfigurationReading(
             configuration: faults.isEmpty ? draft : nil, faults: faults, warnings: context.warnings,
@@ -28,8 +29,10 @@ extension Configuration {
     private mutating func apply(_ section: INI.Section, _ context: inout SectionContext) {
         if section.name == .unreadable { return }
         guard let kind = SectionKind.byName[section.name.kind] else {
-            let hint = section.name.kind.hint(of: SectionKind.all.map(\.name))
-            context.fault(section.line, nil, nil, "unknown section [\(section.name.kind.shortened)]\(hint)")
+            let kind = section.name.kind
+            context.fault(
+                section.line, nil, nil,
+                "unknown section [\(kind.shortened)]\(kind.hint(of: SectionKind.all.map(\.name)))")
             return
         }
         switch section.name.name {

@@ -23,8 +23,9 @@ extension Form<[DoorCode]> {
         var codes: [DoorCode] = []
         for (index, element) in text.elements.enumerated() {
             let parts = element.bare.parts(at: UInt8(ascii: ":")).map(\.trimmed)
-            guard parts.count <= 2, let digits = digits(parts.last ?? "") else {
-                throw Mismatch("code \(index + 1): expected \(expected)")
+            let last = parts.last ?? ""
+            guard parts.count <= 2, let digits = digits(last) else {
+                throw Mismatch("code \(index + 1): expected \(expected)\(INI.commentHint(last))")
             }
             let name = parts.count == 2 ? parts[0] : nil
             guard name.map(SectionName.isValid) ?? true else {

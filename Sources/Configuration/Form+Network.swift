@@ -49,7 +49,10 @@ extension Form<String> {
             guard rest[brace...].starts(with: "{mac}".utf8) else { return nil }
             rest = rest[(brace + 5)...]
         }
-        if let path = text.suffix(after: "file:") { return path.isEmpty ? nil : text }
+        if let place = text.suffix(after: "file://") {
+            let path = place.suffix(after: "localhost") ?? place
+            return path.utf8.first == UInt8(ascii: "/") ? text : nil
+        }
         for (scheme, loopbackOnly) in [("https://", false), ("http://", true)] {
             guard let address = text.suffix(after: scheme) else { continue }
             let authority = String(octets: address.utf8.prefix { !"/?#".utf8.contains($0) })

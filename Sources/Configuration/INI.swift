@@ -92,10 +92,13 @@ struct INI {
             if line.first == UInt8(ascii: "#") || line.first == UInt8(ascii: ";") { continue }
             let goesOn = physical.last == UInt8(ascii: "\\")
             let part = goesOn ? line.dropLast().trimmed : line
-            if let start = pending {
-                let joined = start.octets + (part.isEmpty ? [] : [0x20]) + part
-                pending = goesOn ? (start.line, joined) : nil
-                if !goesOn { lines.append((start.line, joined.trimmed)) }
+            if pending != nil {
+                if !part.isEmpty { pending?.octets.append(0x20) }
+                pending?.octets.append(contentsOf: part)
+                if !goesOn, let whole = pending {
+                    lines.append((whole.line, whole.octets.trimmed))
+                    pending = nil
+                }
             } else if goesOn {
                 pending = (index + 1, Array(part))
             } else if !line.isEmpty {

@@ -42,6 +42,12 @@ struct SIPURIShape {
             let host = rest[..<hostEnd]
             guard !host.isEmpty, host.count <= 255, host.allSatisfy({ $0.isHostOctet || (wildcards && $0 == 0x2A) })
             else { return nil }
+            // A name's last label begins with a letter: what ends in a number is an address, or a mistyped one.
+            let label = host.split(separator: UInt8(ascii: ".")).last ?? []
+            guard
+                !label.allSatisfy(\.isDigit) || host.contains(0x2A)
+                    || IPAddress(String(decoding: host, as: UTF8.self)) != nil
+            else { return nil }
         }
         host = String(decoding: rest[..<hostEnd].map(\.lowercased), as: UTF8.self)
         rest = rest[hostEnd...]

@@ -18,7 +18,8 @@ package enum SoundDevice: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads the form of `description`; nil for an empty name or path, or a tone outside its range.
+    /// Reads the form of `description`; nil for an empty name or path, a tone outside its range, and a pipe: ALSA's
+    /// `file` runs what stands after `|` as a command.
     package init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         if text == "silent" {
@@ -30,6 +31,7 @@ package enum SoundDevice: Hashable, Sendable, CustomStringConvertible {
             guard let hertz = Int(number), (20...20_000).contains(hertz) else { return nil }
             self = .tone(hertz: hertz)
         } else {
+            guard !text.utf8.contains(UInt8(ascii: "|")) else { return nil }
             self = .alsa(text)
         }
     }

@@ -3,13 +3,20 @@ import Glibc
 
 /// Whole small files.
 package enum SmallFile {
-    /// Reads a file of at most `limit` octets. May block: not for network file systems on the loop.
-    /// - Throws: what failed with the path; `EFBIG` if the file is larger than `limit`.
+    /// A pipe is waited for so long, milliseconds.
+    private static let patience: Int32 = 2000
+
+    /// Reads a file, or a pipe to its end, of at most `limit` octets. May block: not for network file systems on the
+    /// loop.
+    /// - Throws: what failed with the path; `EFBIG` if the file is larger than `limit`, `ETIMEDOUT` if nobody writes
+    ///   into a pipe.
     package static func read(_ path: String, limit: Int = 1 << 20) throws(SystemError) -> [UInt8] {
         let file = try FileDescriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, "open")
         var octets: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 16_384)
         while true {
+            var ready = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
+            if poll(&ready, 1, patience) == 0 { throw SystemError(path, "read", number: ETIMEDOUT) }
             let count = Glibc.read(file.number, &block, block.count)
             if count < 0 {
                 if errno == EINTR { continue }

@@ -31,6 +31,9 @@ package struct ControlClient {
         _ = try exchange("GET", path, body: nil, seconds: 0, take)
     }
 
+    /// Octets of a Unix socket's path with the zero at its end.
+    private static let pathLimit = 108
+
     private final class Receiver {
         let take: (UnsafeRawBufferPointer) -> Bool
         init(_ take: @escaping (UnsafeRawBufferPointer) -> Bool) { self.take = take }
@@ -40,6 +43,7 @@ package struct ControlClient {
         _ method: String, _ path: String, body: String?, seconds: Int,
         _ take: @escaping (UnsafeRawBufferPointer) -> Bool
     ) throws(Failure) -> Int {
+        guard socket.utf8.count < Self.pathLimit else { throw .failed("the socket's path is too long") }
         let receiver = Receiver(take)
         var status = 0
         var error = [CChar](repeating: 0, count: 256)

@@ -59,18 +59,22 @@ struct Invocation {
         var words: [String] = []
         var headers: [String] = []
         var values: [String: String] = [:]
+        var asksForHelp = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            guard argument.hasPrefix("--"), argument != "--" else {
+            if argument == "--" {
+                // Everything after it is a word, whatever it begins with.
+                words += rest
+                break
+            }
+            guard argument.hasPrefix("--") else {
                 // "-5" is a volume, not an option.
                 if argument.hasPrefix("-"), argument.count > 1, Int(argument) == nil {
-                    if argument == "-h" {
-                        words = ["help"]
-                        continue
-                    }
-                    throw UsageError("unknown option \(argument)")
+                    guard argument == "-h" else { throw UsageError("unknown option \(argument)") }
+                    asksForHelp = true
+                } else {
+                    words.append(argument)
                 }
-                words.append(argument)
                 continue
             }
             var name = argument
@@ -82,10 +86,12 @@ struct Invocation {
             switch name {
             case "--json" where value == nil: json = true
             case "--stay" where value == nil: stays = true
-            case "--help" where value == nil: words = ["help"]
+            case "--help" where value == nil: asksForHelp = true
             case "--version" where value == nil: words = ["version"]
             case "--config", "--socket", "--for", "--via", "--code", "--header":
-                guard let value = value ?? rest.popFirst() else { throw UsageError("\(name) needs a value") }
+                guard let value = value ?? rest.popFirst(), !value.isEmpty else {
+                    throw UsageError("\(name) needs a value")
+                }
                 if name == "--header" {
                     headers.append(value)
                 } else if values.updateValue(value, forKey: name) != nil {
@@ -96,6 +102,7 @@ struct Invocation {
         }
         configuration = values.removeValue(forKey: "--config")
         socket = values.removeValue(forKey: "--socket")
+        if asksForHelp { words = ["help"] }
         guard let command = words.first else { throw UsageError("no command; see portero help") }
         let operands = Array(words.dropFirst())
 

@@ -56,8 +56,8 @@ import Primitives
         if invocation.configuration != nil, let files = try? ConfigurationSource(path: file).load() {
             return Configuration.read(files: files).socket
         }
-        if let socket = getenv("PORTERO_SOCKET") { return String(cString: socket) }
-        return DeviceSettings().socket
+        let variable = getenv("PORTERO_SOCKET").map { String(cString: $0) } ?? ""
+        return variable.isEmpty ? DeviceSettings().socket : variable
     }
 
     // MARK: Without an appliance

@@ -44,6 +44,10 @@ import Testing
 
     @Test(arguments: [
         ("POST", "/v1/calls", "{}", ControlError.malformed("target: expected a text")),
+        (
+            "POST", "/v1/calls", #"{"target":"a","headers":"X-A: b"}"#,
+            .malformed("headers: expected a list of texts")
+        ),
         ("POST", "/v1/calls/c1/dtmf", #"{"digits":"12x"}"#, .malformed("digits: expected up to 64 of 0-9 * # A-D")),
         ("POST", "/v1/calls/c1/reject", #"{"code":200}"#, .malformed("code: expected 400 to 699")),
         (

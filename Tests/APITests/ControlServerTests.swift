@@ -209,9 +209,11 @@ import Testing
         }
         defer { server.stop() }
         let client = ControlClient(socket: path)
-        let message = ControlRequest.open(door: "50%25 ü").message
-        _ = try whileServing { try client.send(message.method, message.path, body: nil) }
-        #expect(asked == [.open(door: "50%25 ü")])
+        for name in ["50%25 ü", "..", "."] {
+            let message = ControlRequest.open(door: name).message
+            _ = try whileServing { try client.send(message.method, message.path, body: nil) }
+        }
+        #expect(asked == [.open(door: "50%25 ü"), .open(door: ".."), .open(door: ".")])
     }
 
     @Test func nobodyThere() {

@@ -72,7 +72,8 @@ import Testing
         ["volume", "speaker", "101"], ["mute", "perhaps"], ["network", "sideways"], ["reject", "--code", "200"],
         ["press", "bell", "--for", "soon"], ["press", "bell", "--for"], ["status", "--for", "1s"],
         ["press", "bell", "--json"], ["status", "--stay"], ["run", "file"], ["check", "a", "b"],
-        ["status", "--socket", "a", "--socket", "b"], ["open", "front", "--header", "X: y"], ["log"],
+        ["status", "--socket", "a", "--socket", "b"], ["status", "--socket", ""], ["status", "--config="],
+        ["open", "front", "--header", "X: y"], ["log"],
     ])
     func wrongWordsEndWithTwo(words: [String]) throws {
         let (process, output, error) = try start(words)
@@ -103,10 +104,12 @@ import Testing
         let good = try write("good.ini", settings)
         #expect(try run("check", good) == Outcome(code: 0, output: "", error: ""))
         #expect(try run("--config", good, "check") == Outcome(code: 0, output: "", error: ""))
+        let warned = try write("warned.ini", settings + "[led m]\nline = sim:m\n")
+        #expect(try run("check", warned).code == 0)
+        #expect(try run("check", warned).error.hasPrefix(warned + ":14: warning: "))
         let bad = try write("bad.ini", settings + "[led m]\nline = sim:led\nidl = on\n[x]\n")
         let outcome = try run("check", bad)
         #expect(outcome.code == 1)
-        #expect(outcome.error.hasPrefix(bad + ":14: warning: "))
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines.allSatisfy { $0.hasPrefix(bad + ":") })
@@ -117,6 +120,50 @@ import Testing
         // It touches nothing.
         #expect(!FileManager.default.fileExists(atPath: path("state")))
         #expect(!FileManager.default.fileExists(atPath: path("s")))
+    }
+
+    @Test func helpIsGivenWhereverItIsAskedFor() throws {
+        let help = try run("help")
+        for words in [["--help"], ["-h"], ["status", "--help"], ["--help", "status"]] {
+            let (process, output, _) = try start(words)
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0, "\(words)")
+            #expect(text == help.output, "\(words)")
+        }
+    }
+
+    @Test func twoDashesEndTheOptions() throws {
+        #expect(try run("press", "--", "--json").code == 3)
+        #expect(try run("press", "--", "a", "b").code == 2)
+    }
+
+    @Test func anEmptyVariableIsNone() throws {
+        let outcome = try run("status", environment: ["PORTERO_SOCKET": ""])
+        #expect(!outcome.error.contains("running at \n"))
+        #expect(try run("status", "--socket", String(repeating: "x", count: 200)).error.contains("too long"))
+    }
+
+    /// A drop-in folder that cannot be read may hold what matters.
+    @Test func aDropInFolderThatIsNoneIsAFault() throws {
+        let file = try write("good.ini", settings)
+        try write("good.d", "")
+        #expect(try run("check", file) == Outcome(code: 1, output: path("good.d") + ":1: Not a directory\n", error: ""))
+    }
+
+    @Test func aPipeIsReadToItsEnd() throws {
+        let pipe = path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let (process, output, _) = try start(["check", pipe])
+        let writer = try #require(FileHandle(forWritingAtPath: pipe))
+        try writer.write(contentsOf: Data("[log]\n".utf8))
+        usleep(50_000)
+        try writer.write(contentsOf: Data("[x]\n".utf8))
+        try writer.close()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(text == pipe + ":2: unknown section [x]\n")
+        #expect(try run("check", pipe).output == pipe + ":1: Connection timed out\n", "nobody writes")
     }
 
     @Test func aFaultyFileAndNoLastGoodOneEndWith78() throws {
@@ -226,6 +273,12 @@ import Testing
         try FileManager.default.createDirectory(atPath: path("missing"), withIntermediateDirectories: true)
         try until("the socket") { try run("status", "--config", file).code == 0 }
         #expect(try run("status", "--config", file).output.contains("fault: state-directory: "))
+        // Once there is room, a reload keeps everything that was not kept.
+        try FileManager.default.removeItem(atPath: path("state"))
+        #expect(try run("reload", "--config", file).code == 0)
+        try until("the state") { try !run("status", "--config", file).output.contains("state-directory") }
+        #expect(FileManager.default.fileExists(atPath: last))
+        #expect(FileManager.default.fileExists(atPath: path("state/identity.json")))
         process.terminate()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

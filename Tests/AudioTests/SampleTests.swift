@@ -130,6 +130,6 @@ import Testing
         #expect(DeviceName(text)?.description == text)
     }
 
-    @Test(arguments: ["", "wav:", "tone:", "tone:x", "tone:19", "tone:20001", "tone:-5"])
+    @Test(arguments: ["", "wav:", "tone:", "tone:x", "tone:19", "tone:20001", "tone:-5", "file:'|reboot',raw"])
     func wrongDeviceNamesAreRefused(_ text: String) { #expect(DeviceName(text) == nil) }
 }

@@ -47,6 +47,39 @@ private let faults: [(String, [String])] = [
     ("[network]\ninterface = # any", ["2: [network] interface: comments stand on lines of their own"]),
     // Values.
     (
+        "[account a]\nuri = sip:a@192.168.1.256",
+        ["2: [account a] uri: expected a URI such as sip:100@pbx.example.org, found \"sip:a@192.168.1.256\""]
+    ),
+    (
+        "[account a]\nuri = sip:a@b\nregistrar = 10.0.0.1.2",
+        ["3: [account a] registrar: expected a host such as pbx.example.org:5060, found \"10.0.0.1.2\""]
+    ),
+    (
+        "[account a]\nuri = sip:a@b\naccept-from = 300.1.1.1",
+        ["3: [account a] accept-from: expected a host, a network or a pattern of callers, found \"300.1.1.1\""]
+    ),
+    (
+        "[audio]\nspeaker = file:'|reboot',raw",
+        [
+            "2: [audio] speaker: expected an ALSA PCM, wav:PATH, tone:20 to tone:20000 or silent, "
+                + "found \"file:'|reboot',raw\""
+        ]
+    ),
+    (
+        "[provisioning]\nurl = file:door.ini",
+        [
+            "2: [provisioning] url: expected an https or file URL, or http to loopback, with no braces but {mac}, "
+                + "found \"file:door.ini\""
+        ]
+    ),
+    (
+        "[provisioning]\nurl = file://server/door.ini",
+        [
+            "2: [provisioning] url: expected an https or file URL, or http to loopback, with no braces but {mac}, "
+                + "found \"file://server/door.ini\""
+        ]
+    ),
+    (
         "[button bell]\nline = B\npress = answer\ndebounce = fast",
         ["4: [button bell] debounce: expected a duration such as 20ms, found \"fast\""]
     ),
@@ -274,7 +307,10 @@ private let faults: [(String, [String])] = [
     // Codes are in no message.
     (
         "[door d]\nrelay = R\ncode = 4711 # cleaner",
-        ["3: [door d] code: code 1: expected 1 to 16 of the digits 0-9, *, #, A-D, optionally NAME:CODE"]
+        [
+            "3: [door d] code: code 1: expected 1 to 16 of the digits 0-9, *, #, A-D, optionally NAME:CODE; "
+                + "comments stand on lines of their own"
+        ]
     ),
     (
         "[door d]\nrelay = R\ncode = 4711, 12345678901234567",
@@ -382,6 +418,16 @@ private let warnings: [(String, [String])] = [
         #expect(reading.warningTexts == expected.map { "a.ini:\($0)" })
         #expect(reading.faultTexts == [])
         #expect(reading.configuration != nil)
+    }
+
+    @Test func whatIsNotReadWholeIsNotWarnedOf() {
+        let reading = read("[button b]\nline = sim:b\npress = fly")
+        #expect(reading.faultTexts == ["a.ini:3: [button b] press: unknown action \"fly\""])
+        #expect(reading.warningTexts == [])
+    }
+
+    @Test func aPatternMayNameAPartOfAnAddress() {
+        #expect(read("[account a]\nuri = sip:a@b\naccept-from = sip:*@192.168.*.1").faultTexts == [])
     }
 
     @Test func faultNamesTheFileThatHasIt() {
