@@ -21,3 +21,15 @@ extension Intercom {
         switches = wanted
     }
 }
+
+extension Configuration {
+    /// The buttons; one that is a switch stays pressed, and is never stuck.
+    var panelButtons: [ButtonSettings] {
+        let switches = Set(accounts.compactMap(\.registerWhile))
+        return buttons.map { button in
+            var button = button
+            if switches.contains(button.name) { button.stuckAfter = .zero }
+            return button
+        }
+    }
+}

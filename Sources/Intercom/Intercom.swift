@@ -52,7 +52,7 @@ package struct Intercom {
         self.localTime = localTime
         permits = Permit.all(in: configuration)
         isLockedOut = lockOut.isLocked(at: now)
-        buttons = configuration.buttons.map { Button($0) }
+        buttons = configuration.panelButtons.map { Button($0) }
         lights = configuration.leds.map { Light($0, at: now) }
         doors = configuration.doors.map { Door($0) }
         for account in configuration.accounts {
@@ -190,7 +190,7 @@ package struct Intercom {
         where new.buttons.first(where: { $0.name == button.settings.name })?.line != button.settings.line {
             out.append(.fault("button \(button.settings.name) stuck", nil))
         }
-        buttons = new.buttons.map { settings in
+        buttons = new.panelButtons.map { settings in
             guard var button = buttons.first(where: { $0.settings.name == settings.name }),
                 button.settings.line == settings.line, button.settings.active == settings.active
             else { return Button(settings) }

@@ -168,7 +168,10 @@ extension Agent {
         case .callReferred(let wanted): dial(wanted, for: key, at: now)
         case .transfer(let status):
             wire.out.append(.event(.transfer(status)))
-            if status.state == .done, let other = status.other { tell(other, .hangUp(.transferred), at: now) }
+            // A BYE instead of a NOTIFY says nothing of the other call: it is left to be replaced.
+            if status.state == .done, status.code != nil, let other = status.other {
+                tell(other, .hangUp(.transferred), at: now)
+            }
         case .digit(let digit): wire.out.append(.event(.digit(key, digit: digit)))
         case .lookUp(let name, let isV6):
             let id = LookupID(wire.nextNumber())

@@ -51,12 +51,12 @@ import UserAgent
         }
         station.pass(.seconds(1))
         #expect(station.said() == [], "it does not register by itself")
-        station.handle(.level(button: "night", high: true, at: station.now))
+        station.handle(.level(.button("night"), high: true, at: station.now))
         station.pass(.seconds(1))
         #expect(station.said() == ["register other"])
         station.pass(.seconds(3600))
         #expect(station.said() == [])
-        station.handle(.level(button: "night", high: false, at: station.now))
+        station.handle(.level(.button("night"), high: false, at: station.now))
         station.pass(.seconds(1))
         #expect(station.said() == ["unregister other"])
     }

@@ -115,7 +115,8 @@ struct Call {
         if phase == .finished { return nil }
         return earliest(
             outgoing?.retryAt, incoming.map { min($0.ringAt ?? $0.giveUpAt, $0.giveUpAt) },
-            reliable?.repetition.deadline, accepted?.repetition.deadline, legs.values.compactMap(\.pausedUntil).min(),
+            phase == .incoming ? reliable?.repetition.deadline : nil, accepted?.repetition.deadline,
+            legs.values.compactMap(\.pausedUntil).min(),
             move?.until, timer?.deadline, transfer?.until, referral?.endsAt, leaveBy)
     }
 
