@@ -19,7 +19,7 @@ package struct ChangeCollector {
 
     package init() {}
 
-    /// When ``run(at:)`` is next due; nil while nothing waits.
+    /// When ``isDue(at:)`` is; nil while nothing waits.
     package var deadline: Instant? {
         guard let first else { return nil }
         let due = min(last + Self.window, first + Self.patience)
@@ -34,12 +34,16 @@ package struct ChangeCollector {
         last = now
     }
 
-    /// Whether to act now.
-    package mutating func run(at now: Instant) -> Bool {
+    /// Whether to look now what has changed.
+    package mutating func isDue(at now: Instant) -> Bool {
         guard let deadline, deadline <= now else { return false }
         first = nil
+        return true
+    }
+
+    /// Something had, and was acted on. A look that found nothing, as after a renewed lifetime, holds nothing back.
+    package mutating func acted(at now: Instant) {
         runs.append(now)
         if runs.count > Self.flappingRuns { runs.removeFirst() }
-        return true
     }
 }

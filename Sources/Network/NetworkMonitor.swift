@@ -67,25 +67,28 @@ package final class NetworkMonitor {
     }
 
     private func runDeadline() {
-        if collector.run(at: loop.now) { look() }
+        if collector.isDue(at: loop.now), look() { collector.acted(at: loop.now) }
         timer?.set(deadline: collector.deadline)
     }
 
     /// Compares with what was told last: renewed lifetimes and the like are no change.
-    private func look() {
+    /// - Returns: whether there was another state to tell.
+    @discardableResult
+    private func look() -> Bool {
         guard var seen = try? NetworkState.current() else {
             collector.change(at: loop.now)
             timer?.set(deadline: collector.deadline)
-            return
+            return false
         }
         switch override {
         case .auto: break
         case .up: seen.isUp = true
         case .down: seen = NetworkState()
         }
-        guard seen != state else { return }
+        guard seen != state else { return false }
         state = seen
         changes += 1
         handler(seen)
+        return true
     }
 }

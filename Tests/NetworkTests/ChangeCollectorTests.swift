@@ -16,9 +16,10 @@ import Testing
                 left.removeFirst()
                 collector.change(at: at(next))
             } else if let due {
-                let early = collector.run(at: due - .nanoseconds(1))
-                let inTime = collector.run(at: due)
+                let early = collector.isDue(at: due - .nanoseconds(1))
+                let inTime = collector.isDue(at: due)
                 #expect(!early && inTime)
+                collector.acted(at: due)
                 runs.append(Int((due - .zero).inMilliseconds))
             } else {
                 return runs
@@ -38,6 +39,15 @@ import Testing
 
     @Test func theFourthRunWaitsAndTheLastChangeGetsItsRun() {
         #expect(runs(changes: [0, 1000, 2000, 3000, 4000, 8000]) == [300, 1300, 2300, 7300, 12_300])
+    }
+
+    @Test func looksThatFoundNothingHoldNothingBack() {
+        var collector = ChangeCollector()
+        for second in 0..<5 {
+            collector.change(at: at(1000 * second))
+            let isDue = collector.isDue(at: at(1000 * second + 300))
+            #expect(isDue)
+        }
     }
 
     @Test func calmEndsTheHoldingBack() {
