@@ -13,6 +13,9 @@ let strict: [SwiftSetting] = [
 /// Code that runs once per sample or per packet is optimised in debug builds too.
 let fast: [SwiftSetting] = strict + [.unsafeFlags(["-O"])]
 
+/// Code that runs seldom is small in release builds: what of it is resident counts on a board.
+let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 /// A target without input or output: it imports no C library, not even the C standard library.
 func core(_ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -41,13 +44,13 @@ let package = Package(
     targets: [
         // Cores.
         core("Primitives"),
-        core("Configuration", ["Primitives"]),
+        core("Configuration", ["Primitives"], settings: small),
         core("SIP", ["Primitives"]),
         core("SDP", ["Primitives"]),
         core("RTP", ["Primitives", "SDP"], settings: fast),
         core("UserAgent", ["Primitives", "Configuration", "SIP", "SDP"]),
-        core("Intercom", ["Primitives", "Configuration", "SIP", "UserAgent"]),
-        core("Exchange", ["Primitives", "SIP", "SDP", "RTP"]),
+        core("Intercom", ["Primitives", "Configuration", "SIP", "UserAgent"], settings: small),
+        core("Exchange", ["Primitives", "SIP", "SDP", "RTP"], settings: small),
 
         // C libraries.
         shim("CLinux"),
@@ -75,14 +78,14 @@ let package = Package(
             "Audio",
             ["Primitives", "CLinux", "CALSA", "COpus", "CSpandsp", "CSpeexDSP", "CSndfile"], settings: fast),
         edge("Media", ["Primitives", "SDP", "RTP", "Audio", "EventLoop", "CLinux"], settings: fast),
-        edge("API", ["Primitives", "EventLoop", "CLinux", "CMicrohttpd", "CJansson"]),
+        edge("API", ["Primitives", "EventLoop", "CLinux", "CMicrohttpd", "CJansson"], settings: small),
         edge(
             "Appliance",
             [
                 "Primitives", "Configuration", "SIP", "SDP", "RTP", "UserAgent", "Intercom", "Exchange", "Hashing",
                 "EventLoop",
                 "Network", "GPIO", "Audio", "Media", "API", "CLinux",
-            ]),
+            ], settings: small),
         .executableTarget(
             name: "portero",
             dependencies: ["Primitives", "Configuration", "Appliance", "API", "EventLoop", "Network", "CLinux"],

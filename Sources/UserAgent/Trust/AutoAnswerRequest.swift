@@ -25,9 +25,9 @@ package struct AutoAnswerRequest: Equatable, Sendable {
             by = name.spelling
             if mode.parameters.contains("require") { isRequired = true }
         }
-        for (name, read) in [(HeaderName.callInfo, Self.callInfo), (.alertInfo, Self.alert)] {
+        for name in [HeaderName.callInfo, .alertInfo] {
             for value in request.headers.list(name) {
-                guard let delay = read(value) else { continue }
+                guard let delay = name == .callInfo ? Self.callInfo(value) : Self.alert(value) else { continue }
                 by = name.spelling
                 self.delay = max(self.delay, delay)
             }
