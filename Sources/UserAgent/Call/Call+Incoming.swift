@@ -80,7 +80,7 @@ extension Call {
         // A caller without an offer gets ours as early as that (D12).
         let offer = leg?.negotiation.state == .fresh ? try? leg?.negotiation.makeOffer() : nil
         if let offer { setBody(offer, of: &response) }
-        reliable = ReliableResponse(invite.id, response, awaitsAnswer: offer != nil, at: now)
+        reliable = RepeatedResponse.provisional(invite.id, response, awaitsAnswer: offer != nil, at: now)
         out.append(.respond(invite.id, response))
     }
 
@@ -172,7 +172,7 @@ extension Call {
     mutating func accept(
         _ id: ServerTransactionID, _ response: Response, awaitsAnswer: Bool, at now: Instant, _ out: inout [Output]
     ) {
-        accepted = AcceptedInvite(id, response, awaitsAnswer: awaitsAnswer, at: now)
+        accepted = RepeatedResponse.success(id, response, awaitsAnswer: awaitsAnswer, at: now)
         out.append(.respond(id, response))
     }
 

@@ -68,9 +68,9 @@ struct Call {
     var outgoing: OutgoingInvite?
     var incoming: IncomingInvite?
     /// A reliable 18x without its PRACK (D11), and the number of the last one.
-    var reliable: ReliableResponse?
+    var reliable: RepeatedResponse?
     var lastReliable: UInt32?
-    var accepted: AcceptedInvite?
+    var accepted: RepeatedResponse?
     /// Whether the dialog's first INVITE is over with its ACK: before that the called side says no BYE (D7).
     var isAcknowledged = true
     /// A BYE that waits for that ACK, with its Reason.

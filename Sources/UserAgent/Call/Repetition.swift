@@ -28,35 +28,34 @@ struct Repetition {
     }
 }
 
-/// A 2xx to an INVITE, sent again until its ACK comes, on every transport (T3).
-struct AcceptedInvite {
+/// A response to an INVITE that is sent again until the peer confirms it: a 2xx until its ACK comes, on every transport
+/// (T3), a reliable 18x until its PRACK does (RFC 3262 §3, D11).
+struct RepeatedResponse {
     let id: ServerTransactionID
     let response: Response
-    /// Our offer is in the 2xx: the answer comes in the ACK (D12).
+    /// Our offer is in it: the answer comes in the ACK or the PRACK (D12).
     let awaitsAnswer: Bool
     var repetition: Repetition
 
-    init(_ id: ServerTransactionID, _ response: Response, awaitsAnswer: Bool, at now: Instant) {
+    private init(
+        _ id: ServerTransactionID, _ response: Response, awaitsAnswer: Bool, ceiling: Duration, at now: Instant
+    ) {
         self.id = id
         self.response = response
         self.awaitsAnswer = awaitsAnswer
-        repetition = Repetition(ceiling: TransactionTimers.t2, at: now)
+        repetition = Repetition(ceiling: ceiling, at: now)
     }
-}
 
-/// A reliable 18x, sent again until its PRACK comes (RFC 3262 §3, D11).
-struct ReliableResponse {
-    let id: ServerTransactionID
-    let response: Response
-    /// Our offer is in it: the answer comes in the PRACK (D12).
-    let awaitsAnswer: Bool
-    var repetition: Repetition
+    static func success(
+        _ id: ServerTransactionID, _ response: Response, awaitsAnswer: Bool, at now: Instant
+    ) -> RepeatedResponse {
+        RepeatedResponse(id, response, awaitsAnswer: awaitsAnswer, ceiling: TransactionTimers.t2, at: now)
+    }
 
-    init(_ id: ServerTransactionID, _ response: Response, awaitsAnswer: Bool, at now: Instant) {
-        self.id = id
-        self.response = response
-        self.awaitsAnswer = awaitsAnswer
-        repetition = Repetition(ceiling: TransactionTimers.timeout, at: now)
+    static func provisional(
+        _ id: ServerTransactionID, _ response: Response, awaitsAnswer: Bool, at now: Instant
+    ) -> RepeatedResponse {
+        RepeatedResponse(id, response, awaitsAnswer: awaitsAnswer, ceiling: TransactionTimers.timeout, at: now)
     }
 
     func isConfirmed(by rack: RAck) -> Bool { rack.rseq == response.rseq && rack.cseq == response.cseq }
